@@ -19,17 +19,17 @@ use crate::time::timing::Timing;
 /// Finished work that the core's loop handles.
 #[derive(Debug)]
 pub(crate) enum Done {
-    /// The work of a sampler has ended, with its result.
+    /// A sampler has finished its work; the completion holds its result.
     Sample(Sampled),
-    /// A function has thrown an exception that no sampler catches: the user ends.
+    /// A function has thrown an exception that no sampler catches. The user ends.
     Thrown(UserId, Thrown),
-    /// An exchange of a session has ended.
+    /// An exchange of a session has ended, with a response or a failure.
     Exchange(Ticket),
     /// The exchange has a TCP connection to a proxy, which must now be asked for a tunnel.
     Proxied(Ticket),
     /// The exchange has a TCP connection and needs the TLS settings before the handshake.
     Unsecured(Ticket),
-    /// An event on a user's held connection.
+    /// An event on a held connection, with its user.
     Held(UserId, HeldEvent),
     /// A user that waits for nothing and can run.
     User(UserId),
@@ -38,7 +38,7 @@ pub(crate) enum Done {
 /// An event on a held connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HeldEvent {
-    /// The connection is open.
+    /// The held connection is open.
     Opened,
     /// All output has been passed to the kernel.
     Sent,
@@ -46,7 +46,7 @@ pub(crate) enum HeldEvent {
     Push,
     /// The connection ended or could not be opened: nothing more will arrive.
     Over,
-    /// An inbox of this core is full for the first time, and its connection is no longer read.
+    /// The first full inbox of this core: its connection is no longer read.
     Stopped,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct Sampled {
     pub(crate) outcome: Outcome,
     /// The sample's result; absent if nothing reads it.
     pub(crate) result: Option<Box<SampleResult>>,
-    /// True if the embedded resources of the result are loaded, or were not requested.
+    /// True if no embedded resources remain to be loaded: all are loaded, or the plan requests none.
     pub(crate) whole: bool,
 }
 
@@ -67,13 +67,13 @@ pub(crate) struct Sampled {
 #[derive(Debug, Default)]
 pub(crate) struct Queue(VecDeque<Done>);
 
-/// All completions of a core.
+/// All completions that wait in a core.
 #[derive(Debug, Default)]
 pub(crate) struct Completions {
     /// Ended exchanges of sessions. They are handled first, and have a list of their own because nearly every sample
     /// has one.
     exchanges: VecDeque<Ticket>,
-    /// Completions of the loop's current step; handled next.
+    /// Completions of the loop's current step, handled after the ended exchanges.
     pub(crate) now: Queue,
     /// Completions that are handled after everything else that is ready.
     pub(crate) later: Queue,
@@ -92,13 +92,14 @@ impl Completions {
         self.exchanges.pop_front()
     }
 
-    /// Returns the current lengths of both queues, for [`Completions::move_to_end`].
+    /// Returns the current lengths of the lists of exchanges and of other completions, for
+    /// [`Completions::move_to_end`].
     #[inline]
     pub(crate) fn mark(&self) -> (usize, usize) {
         (self.exchanges.len(), self.now.0.len())
     }
 
-    /// Moves all completions that were added after the mark to the end of the ready queue.
+    /// Moves all completions that were added after the mark to the list that is handled last.
     #[inline]
     pub(crate) fn move_to_end(&mut self, (exchanges, others): (usize, usize)) {
         if self.exchanges.len() > exchanges {
@@ -134,7 +135,7 @@ impl Queue {
         self.push(Done::User(index));
     }
 
-    /// Takes the last completion if it is a passed sample of this user.
+    /// Takes the last completion if it is a successful sample of this user.
     pub(crate) fn pop_passed(&mut self, index: UserId) -> Option<Sampled> {
         let passed = |done: &Done| matches!(done, Done::Sample(one) if one.user == index && one.outcome == Outcome::Ok);
         match self.0.back().is_some_and(passed).then(|| self.0.pop_back()).flatten() {

@@ -1,8 +1,8 @@
 //! The parts of a core that every module above uses, whatever the protocol: users with their timers and connections,
 //! the current result, the measurements, and the queue of completions.
 //!
-//! A module gets the context as an argument beside its own state, so that it can reach no other module. State that only
-//! one module needs does not belong in the context.
+//! A module gets the context as an argument, in addition to its own state. This prevents it from reaching other
+//! modules. State that only one module needs does not belong in the context.
 
 pub(crate) mod cookies;
 pub(crate) mod done;
@@ -34,7 +34,7 @@ use crate::users::timers::Timers;
 use crate::users::{SamplerChange, Users};
 
 /// The parts of a core that every module uses.
-#[allow(clippy::vec_box)] // Boxes move between the pool and their owners without copying.
+#[allow(clippy::vec_box)] // Boxes are passed between a pool and their owners, without copying.
 pub(crate) struct Context<'p> {
     pub(crate) plan: &'p Plan,
     pub(crate) run: &'p RunShared,
@@ -55,29 +55,31 @@ pub(crate) struct Context<'p> {
     pub(crate) reports: Sender<Report>,
     pub(crate) queue: Completions,
     pub(crate) stop: Stop,
-    /// Per sampler: true if anything reads its results, beyond the measurements.
+    /// For each sampler: true if an element, a listener or a script reads its results, in addition to the
+    /// statistics.
     pub(crate) observed: Box<[bool]>,
 }
 
 /// The requested end of the run, as far as the core has been notified.
 #[derive(Debug, Default)]
 pub(crate) struct Stop {
-    /// Users end after their current sample.
+    /// True if users end after their current sample.
     pub(crate) asked: bool,
-    /// All users end at once, without waiting for anything.
+    /// True if all users end at once, without waiting for anything.
     pub(crate) now: bool,
     /// The latest time at which the core ends, once the coordinator has sent `End`.
     pub(crate) latest: Option<Nanos>,
 }
 
 impl<'p> Context<'p> {
-    /// Takes the current result out, for work that also needs the context. A spare result replaces it meanwhile.
+    /// Takes the current result out of the context, for work that also needs the context. A spare result replaces
+    /// it meanwhile.
     pub(crate) fn lend_result(&mut self) -> Box<SampleResult> {
         let spare = self.spare_results.pop().unwrap_or_default();
         std::mem::replace(&mut self.result, spare)
     }
 
-    /// Puts the result back that [`Context::lend_result`] took out.
+    /// Puts back the result that [`Context::lend_result`] took out.
     pub(crate) fn return_result(&mut self, result: Box<SampleResult>) {
         let spare = std::mem::replace(&mut self.result, result);
         self.spare_results.push(spare);
@@ -102,12 +104,14 @@ impl<'p> Context<'p> {
         self.given(index)?.label.as_deref()
     }
 
-    /// Returns the sampler of the current sample as scripts have changed it, if they did.
+    /// Returns the user's current sampler in the version that scripts have changed; `None` if no script has changed
+    /// it.
     pub(crate) fn own_sampler(&self, index: UserId) -> Option<&Arc<SamplerKind>> {
         self.given(index)?.sampler.as_ref()
     }
 
-    /// Returns true if anything reads the sampler's results, beyond the measurements.
+    /// Returns true if an element, a listener or a script reads the sampler's results, in addition to the
+    /// statistics.
     #[inline]
     pub(crate) fn observes(&self, id: SamplerId) -> bool {
         self.observed[id.0 as usize]
@@ -135,7 +139,7 @@ impl<'p> Context<'p> {
         ControllerState::of(self.users.of(index), controller)
     }
 
-    /// Stores whether a user's last sample passed.
+    /// Stores whether a user's last sample was successful.
     pub(crate) fn set_last_ok(&mut self, index: UserId, ok: bool) {
         let user = self.users.of(index);
         user.last_ok = ok;
@@ -147,7 +151,8 @@ impl<'p> Context<'p> {
         }
     }
 
-    /// Returns true if a user that looks for its next sampler no longer waits for Java, because the run ends at once.
+    /// Returns true if a user that searches for its next sampler stops waiting for Java, because the run ends at
+    /// once.
     pub(crate) fn gives_up(&self, index: UserId) -> bool {
         self.stop.now && self.users[index].stopping
     }

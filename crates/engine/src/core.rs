@@ -1,4 +1,4 @@
-//! A core: one thread that runs its share of the users. A core owns everything it touches. Hot.
+//! A core: one thread that runs its share of the users. A core is the only owner of all its data. Hot.
 //!
 //! The loop starts users that are due, fires timers, runs users that are ready, reads the sockets, and once a second
 //! hands over a snapshot. It blocks only in the wait for events, which lasts until the next due time at most.
@@ -55,18 +55,19 @@ use crate::users::timers::Timers;
 use crate::users::{Users, Wait};
 use crate::websocket::{On, WebSockets};
 
-/// Maximum number of operations that a user runs in one turn.
+/// Maximum number of operations (samplers, transactions) that a user runs in one turn.
 const BUDGET: u32 = 4096;
 /// Maximum time that all users of the ready queue together may run before the sockets are polled, in nanoseconds.
 const ROUND: Nanos = 10 * MS;
-/// Maximum length of one wait for events. A wait that ends late shows how long this process was suspended.
+/// Maximum duration of one wait for events. A wait that ends late shows how long the operating system suspended
+/// this process.
 const WATCHED: Nanos = 100 * MS;
-/// A core has stalled if it polls its sockets this much later than it meant to.
+/// Minimum delay after which a late poll of the sockets counts as a stall of the core, in nanoseconds.
 pub(crate) const STALL: Nanos = 200 * MS;
-/// The clock is read once in this number of operations of a turn.
+/// Number of operations in a turn between two readings of the clock.
 const UNTIMED: u32 = 64;
 
-/// A core: the shared context, and one part for each module with its own state.
+/// A core: the shared context, and the state of each module.
 pub(crate) struct Core<'p> {
     pub(crate) cx: Context<'p>,
     pub(crate) flow: Flow,
@@ -78,13 +79,13 @@ pub(crate) struct Core<'p> {
     pub(crate) jobs: crate::java::Jobs,
     pub(crate) sinks: Sinks,
     inbox: Mailbox,
-    /// True during a pause: no sample begins.
+    /// True while the run is paused and no sample begins.
     paused: bool,
     /// Users that wait for the end of the pause.
     parked: Vec<UserId>,
 }
 
-/// The core's inbox: messages of other threads.
+/// The core's mailbox: the receiver of messages from other threads.
 struct Mailbox {
     messages: Receiver<Message>,
     wake: Arc<Wake>,
@@ -96,13 +97,14 @@ pub(crate) struct Parts<'p> {
     pub(crate) run: &'p RunShared,
     pub(crate) java: Arc<crate::java::Shared>,
     pub(crate) index: u32,
-    /// Created before any core starts, because a running core could use up the file descriptors it needs.
+    /// The event poller (epoll). It is created before any core starts, because a running core could use up the file
+    /// descriptors.
     pub(crate) driver: Driver,
     pub(crate) inbox: Receiver<Message>,
     pub(crate) wake: Arc<Wake>,
     pub(crate) reports: Sender<Report>,
     pub(crate) rows: Rows,
-    /// Result feeds to Backend Listeners.
+    /// Result feeds to the plan's Backend Listeners.
     pub(crate) feeds: Vec<(plan::plan::ListenerId, crate::results::feed::Feed)>,
 }
 
@@ -232,8 +234,8 @@ impl<'p> Core<'p> {
         self.carry_out_done();
     }
 
-    /// Continues reading connections that had more data than one turn had time for. Edge-triggered events do not report
-    /// them a second time.
+    /// Continues reading connections that had more data than the time of one turn allowed to read. Edge-triggered
+    /// events do not report them a second time.
     fn read_unfinished(&mut self) {
         for _ in 0..self.cx.net.unfinished.len() {
             let Some((token, hangup)) = self.cx.net.unfinished.pop_front() else { return };
@@ -314,7 +316,7 @@ impl<'p> Core<'p> {
         self.cx.timers.due = due;
     }
 
-    /// Resumes the speed-limited connections that are due.
+    /// Resumes the connections with a bandwidth limit that may send or receive now.
     fn resume_paced_lines(&mut self, now: Nanos) {
         while let Some(token) = self.sessions.slow.as_mut().and_then(|slow| slow.take_due(now)) {
             let (sessions, mut around) = self.sessions();
@@ -323,12 +325,12 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// Returns the sessions, and the parts of the context that they use.
+    /// Returns the sessions, and the parts of the context that sessions use.
     pub(crate) fn sessions(&mut self) -> (&mut Sessions, Around<'_>) {
         (&mut self.sessions, self.cx.around())
     }
 
-    /// Returns the WebSocket samples, and the parts that they use.
+    /// Returns the state of WebSocket samplers, and the parts of the core that they use.
     pub(crate) fn websocket(&mut self) -> (&mut WebSockets, On<'_, 'p>) {
         (&mut self.websocket, On { cx: &mut self.cx, held: &mut self.sessions.held })
     }
@@ -382,7 +384,7 @@ impl<'p> Core<'p> {
         self.cx.queue.later.push_user(index);
     }
 
-    /// Puts a user into the ready queue if it waits for nothing.
+    /// Puts a user into the ready queue, if the user is not waiting.
     fn enqueue(&mut self, index: UserId) {
         let user = &mut self.cx.users[index];
         if user.alive && user.wait == Wait::Ready {
@@ -391,8 +393,8 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// Handles each entry of the ready queue once, for at most [`ROUND`], so that sockets and messages do not wait
-    /// longer.
+    /// Handles each entry of the ready queue once, for at most [`ROUND`], so that sockets and messages are not
+    /// delayed longer.
     fn run_ready(&mut self, now: Nanos) {
         for _ in 0..self.cx.queue.later.len() {
             let Some(done) = self.cx.queue.later.pop() else { return };
@@ -404,7 +406,7 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// Handles all completions of the loop's last step.
+    /// Handles all completions of the loop's previous step.
     pub(crate) fn carry_out_done(&mut self) {
         loop {
             if let Some(ticket) = self.cx.queue.pop_exchange() {
@@ -417,7 +419,7 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// Handles a completion, and gives its user a turn.
+    /// Handles a completion, and runs the turn of its user.
     #[inline]
     fn carry_out(&mut self, mut done: Done) {
         match done {
@@ -438,7 +440,7 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// Ends the sample of a sampler whose work is done.
+    /// Ends the sample of a sampler that has finished its work.
     #[inline]
     fn end_sampled(&mut self, sampled: &mut Sampled) {
         if let Some(result) = sampled.result.take() {
@@ -464,20 +466,20 @@ impl<'p> Core<'p> {
         }
         let before = self.cx.queue.mark();
         let over = self.run_user(index);
-        // Completions of this turn are handled after other users had their turn.
+        // Completions of this turn are handled after the turns of other users.
         self.cx.queue.move_to_end(before);
         if !self.cx.users[index].alive || self.cx.users[index].wait != Wait::Ready {
             return;
         }
-        // Samplers check the clock. A loop that reaches no sampler, also one in a branch, must be stopped here.
+        // Samplers check the clock. A loop without samplers, also one in a branch, must be stopped here.
         if over && (self.cx.stop.asked || self.cx.time_is_up(self.cx.users.root(index))) {
             return self.end_user(index);
         }
         self.enqueue(index);
     }
 
-    /// Runs a user until it must wait or its turn is over. Returns true if the user searched for a sampler for long and
-    /// found none.
+    /// Runs a user until it must wait or its turn is over. Returns true if the user used up its turn in a search
+    /// for a sampler and found none.
     fn run_user(&mut self, index: UserId) -> bool {
         let mut until = Nanos::MAX;
         for operation in 1..=BUDGET {
@@ -559,7 +561,7 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// Ends all users: after their current sample, or at once.
+    /// Ends all users: after their current sample, or at once if `now` is true.
     fn stop(&mut self, now: bool) {
         self.cx.stop.asked = true;
         self.cx.stop.now |= now;
@@ -586,7 +588,7 @@ impl<'p> Core<'p> {
         self.cx.users[index].stopping = true;
         match self.cx.users[index].wait {
                 Wait::Arrival | Wait::Lock => self.end_user(index),
-                // The user is looking for its next sampler, and notices the end then.
+                // The user is searching for its next sampler, and handles the end in that search.
                 Wait::Ready if !self.cx.users.is_download(index) => self.enqueue(index),
                 Wait::Delay(_) | Wait::Pause(_) | Wait::Barrier(_) | Wait::Met(_) => {
                     self.end_wait(index);
@@ -599,7 +601,8 @@ impl<'p> Core<'p> {
                 Wait::Job(_) if now => process::cut(&mut self.cx, index),
                 Wait::File(sampler) if now => file::cut_file(&mut self.cx, index, sampler),
                 Wait::Java if now => self.cut_java(index),
-                // Holding a connection is a form of waiting: like a pause, it ends when the run is asked to stop.
+                // A sampler that holds a connection open only waits. Like a pause, it ends when the run is asked to
+                // stop.
                 Wait::WebSocket(_)
                     if now || self.websocket.holds(&self.cx, index) =>
                 {
@@ -617,7 +620,7 @@ impl<'p> Core<'p> {
                 | Wait::Job(_)
                 | Wait::File(_)
                 | Wait::Java
-                // The branches end on their own.
+                // The branches end by themselves.
                 | Wait::Page(_)
                 | Wait::Branches(_) => {}
             }
@@ -636,7 +639,8 @@ impl<'p> Core<'p> {
     fn tick(&mut self, now: Nanos) {
         self.cx.timers.next_second = second_after(now, self.cx.run.shard);
         self.cx.clock.sync();
-        // Returned snapshots do not wake the core. Unread, they would pile up in an inbox that receives nothing else.
+        // Other threads return used snapshots without waking the core. Without this read, they would accumulate in
+        // an inbox that receives nothing else.
         self.read_inbox();
         self.forget_routes();
         self.sessions.held.probe_unread(&mut self.cx.around());

@@ -28,7 +28,7 @@ pub(crate) struct Wanted {
 pub(crate) struct Reader(Mutex<Option<Sender<Wanted>>>);
 
 impl Reader {
-    /// Requests a file. Returns false if no thread could be started.
+    /// Requests a file. Returns false if the reading thread could not be started.
     pub(crate) fn ask(&self, wanted: Wanted) -> bool {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.is_none() {
@@ -97,8 +97,8 @@ fn read(wanted: &Wanted) -> Result<(Vec<u8>, u64), (&'static str, String)> {
     }
 }
 
-/// Compares names in the order of Java's listings: signs, digits, letters whatever their case. Blanks and hyphens count
-/// least.
+/// Compares names in the order of Java's listings: punctuation, digits, letters regardless of case. Blanks and
+/// hyphens are compared last.
 fn collate(one: &str, other: &str) -> Ordering {
     const SIGNS: &str = "_,;:!?/.`^'\"()[]{}@$*\\&#%+<=>|~";
     let rank = |c: char| match SIGNS.find(c) {
@@ -109,7 +109,7 @@ fn collate(one: &str, other: &str) -> Ordering {
     let weighty = |text: &str| -> Vec<(u8, u32)> {
         text.chars().filter(|c| !matches!(c, ' ' | '-')).map(rank).collect()
     };
-    // Small letters come before capital letters.
+    // Lower-case letters come before upper-case letters.
     let case = |text: &str| -> Vec<bool> { text.chars().map(char::is_uppercase).collect() };
     weighty(one)
         .cmp(&weighty(other))

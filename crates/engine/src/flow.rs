@@ -1,4 +1,4 @@
-//! Flow of a core's users: scheduled starts, and waits for other users.
+//! Scheduled starts of a core's users, and their waits for other users.
 
 pub(crate) mod arrivals;
 pub(crate) mod barriers;
@@ -18,29 +18,29 @@ use plan::plan::Plan;
 
 use crate::flow::schedule::Start;
 
-/// Starts, ends and meetings of a core's users.
+/// State of a core for the starts and ends of its users, and for their waits for other users.
 #[derive(Debug, Default)]
 pub(crate) struct Flow {
     /// Barriers, locks and arrivals that this core owns.
     pub(crate) owner: crate::flow::owner::Owner,
-    /// Number of waits of its users so far, at barriers or for locks.
+    /// Number of waits of this core's users at barriers or for locks so far.
     pub(crate) meetings: u64,
     pub(crate) starts: Vec<Start>,
     /// Number of live users per group.
     pub(crate) alive: Vec<u32>,
-    /// Number of users wanted on this core per group, once it has been changed during the run.
+    /// Number of users that a live change has requested on this core, per group.
     pub(crate) levels: Vec<Option<u32>>,
     /// Sequence number of the last load change applied, per group.
     pub(crate) changes: Vec<u32>,
     pub(crate) classes: Classes,
 }
 
-/// Controllers whose Java classes receive more calls than those for the next sampler.
+/// Controllers whose Java classes are called on more occasions than the search for the next sampler.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Classes {
-    /// Classes that are called at iterations of the controllers around them.
+    /// Controllers whose classes are notified of iterations of the enclosing controllers.
     pub(crate) counting: Arc<[JavaBackedId]>,
-    /// Classes of loops that are called when the loop is left early.
+    /// Loop controllers whose classes are notified when the loop is left early.
     pub(crate) breaking: Arc<[JavaBackedId]>,
 }
 

@@ -1,7 +1,7 @@
 //! HTTP: sending requests, receiving responses, and building samples from them.
 //!
-//! A response may cause another request; the request code does not use the response code. No file imports, even
-//! indirectly, a file that imports it.
+//! A response may cause another request, but the request code does not use the response code. The imports between
+//! these files have no cycle.
 //!
 //! | module | holds |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Numbers of things in a core: users, connections, routes, waits.
+//! Identifiers of objects in a core: users, connections, routes, waits.
 
 /// Index of a user, or of a branch that works for one, in its core's slab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -42,11 +42,11 @@ impl RouteId {
 pub(crate) struct Waiter {
     pub(crate) core: u32,
     pub(crate) user: UserId,
-    /// Number of the wait among all waits of users of that core.
+    /// Sequence number of the wait among all waits of the core's users.
     pub(crate) number: u64,
 }
 
-/// The user for whom Java runs a job, as the reply names it.
+/// The user for which Java runs a job, as named in the reply.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JobUser {
     pub(crate) index: UserId,

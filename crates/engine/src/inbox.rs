@@ -1,8 +1,8 @@
 //! The inbox of a core: messages from other threads.
 //!
-//! An event wakes a sleeping core. A core that has been woken and has not read its inbox yet needs no second event. So
-//! a sender of many messages pays for one system call, not for one per message. A sender that will soon send more can
-//! queue messages without waking the core. If it is then delayed, an alarm wakes the core.
+//! An event wakes a sleeping core. A core that has been woken and has not read its inbox yet needs no second event.
+//! So a sender of many messages pays for one system call in total, not for one per message. A sender that will soon
+//! send more can queue messages without waking the core. If the sender is then delayed, a timer wakes the core.
 
 pub(crate) mod results;
 
@@ -41,7 +41,7 @@ impl Wake {
         Ok(Self { event, alarm, raised: AtomicBool::new(false) })
     }
 
-    /// Returns the timer that wakes the core for queued messages, like the event.
+    /// Returns the timer that wakes the core for queued messages.
     pub(crate) fn alarm(&self) -> BorrowedFd<'_> {
         self.alarm.as_fd()
     }
@@ -90,7 +90,7 @@ impl Inbox {
         }
     }
 
-    /// Queues a message without waking the core, which finds it at its next read.
+    /// Queues a message without waking the core. The core finds it when it next reads its inbox.
     pub(crate) fn leave(&self, message: Message) {
         let _ = self.sender.send(message);
     }
@@ -119,13 +119,13 @@ impl Inbox {
 pub(crate) enum OwnerRequest {
     /// A user waits at a barrier that opens when `size` users wait.
     Arrive { barrier: BarrierId, size: u32, waiter: Waiter },
-    /// A user gives up waiting; then the barrier opens for all users there, as in JMeter.
+    /// A user gives up waiting. The barrier then opens for all its users, as in JMeter.
     GiveUp { barrier: BarrierId, waiter: Waiter },
     /// A user asks for a lock.
     Lock { name: Box<str>, waiter: Waiter },
     /// A user releases a lock.
     Unlock { name: Box<str>, waiter: Waiter },
-    /// A user waits for its next arrival.
+    /// A user of a group of arrivals waits for its next arrival.
     Free { group: GroupId, number: u32, waiter: Waiter },
     /// A user of a group of arrivals has ended.
     Leave { group: GroupId, number: u32 },
@@ -141,11 +141,12 @@ pub(crate) enum Message {
     Resolved {
         user: UserId,
         route: RouteId,
-        /// The resolved name. The route's number may belong to another route by now.
+        /// The host name that was resolved. The number of the route may have been reassigned to another route by
+        /// now.
         host: String,
         found: results::Found,
     },
-    /// Resolved addresses of a host that the plan defines, with the names they were found under.
+    /// The resolved addresses of a host that the plan defines, with the names that were looked up.
     Looked {
         user: UserId,
         route: RouteId,
@@ -175,13 +176,13 @@ pub(crate) enum Message {
     Recycle(Box<Snapshot>),
     /// A request to this core as the owner of a barrier, a lock or arrivals.
     OwnerRequest(OwnerRequest),
-    /// Releases a waiting user of this core.
+    /// Releases a waiting user of this core from a barrier or lock.
     LetGo(Waiter),
-    /// Starts an iteration of a group at a time: with a user of this core that is free, or with a new one.
+    /// Starts an iteration of a group at a given time: with a free user of this core, or with a new user.
     Arrival(GroupId, Option<Waiter>, Nanos),
     /// No further arrivals come to this group.
     NoArrivals(GroupId),
-    /// Sets the number of users of a group in the whole run; `change` numbers the changes.
+    /// Sets the number of users of a group in the whole run. `change` is the sequence number of the change.
     Users {
         group: GroupId,
         users: u32,

@@ -1,12 +1,12 @@
-//! Jobs: work for a user that only Java can do, and for which the user waits.
+//! Jobs: work for a user that only Java can do. The user waits for its job.
 //!
-//! A job is a message of bytes, carried by [`Offload`]. Its reply arrives in the core's inbox and contains the changes.
-//! Until then the user's wait is [`Wait::Java`](crate::users::Wait::Java), and [`Then`] holds where it continues. The
-//! user's state for jobs is a part of its `extra` and is created at its first job. A plan without Java-backed elements
-//! pays for none of this.
+//! A job is a message of bytes, carried by [`Offload`]. Its reply arrives in the core's inbox and contains the
+//! changes. Until then the user's wait is [`Wait::Java`](crate::users::Wait::Java), and [`Then`] tells at which
+//! point the user continues. The user's state for jobs is a part of its `extra` and is created with its first job.
+//! A plan without Java-backed elements has no cost for jobs.
 //!
-//! Jobs get the context of their core and reach no other module. The next step of a user whose job is done is returned
-//! as a value ([`Next`]), on which the core acts. Facts about the run reach jobs as [`session::RunFacts`].
+//! Jobs use the context of their core and no other module. The next step of a user whose job is done is returned as
+//! a value ([`Next`]), on which the core acts. Facts about the run are passed to jobs as [`session::RunFacts`].
 //!
 //! | module | holds |
 //! |---|---|
@@ -74,12 +74,13 @@ pub(crate) use crate::ids::JobUser;
 use crate::offload::Offload;
 use crate::time::clock::Nanos;
 
-/// Where a user continues when its job is done.
+/// The point at which a user continues when its job is done.
 #[derive(Debug)]
 pub(crate) enum Then {
     /// The user continues with the sampler's pre-processors from an index on.
     Before(SamplerId, usize),
-    /// The user continues with the sampler's timers from an index on; the number is the sum of the delays so far.
+    /// The user continues with the sampler's timers from an index on. The last number is the sum of the delays so
+    /// far.
     Timers(SamplerId, usize, u64),
     /// The user continues with the sampler, whose expressions are now evaluated.
     Begin(SamplerId),
@@ -95,9 +96,9 @@ pub(crate) enum Then {
     Started,
     /// The user ends, after listeners have received the earlier samples.
     End,
-    /// The user searches for a sampler again; the expressions of a controller may be evaluated now.
+    /// The user repeats its search for a sampler, now that the expressions of a controller are evaluated.
     Pull(Option<ControllerId>),
-    /// The user searches for a sampler again, after a Java-backed controller has replied.
+    /// The user repeats its search for a sampler, after a Java-backed controller has replied.
     Controller(ControllerId),
 }
 
@@ -132,11 +133,11 @@ pub(crate) struct Java {
     result: Option<Box<SampleResult>>,
     /// Result of the previous sample, if an element may read it.
     previous: Option<Box<SampleResult>>,
-    /// Samples of transactions that have not been delivered to all listeners.
+    /// Samples of transactions that have not been delivered to all their listeners.
     untold: std::collections::VecDeque<UndeliveredSample>,
-    /// The sampler that ran before the current one.
+    /// The sampler that ran before the current sampler.
     before: Option<SamplerId>,
-    /// Highest request of scripts since the end of the last sample.
+    /// The highest-ranking request of scripts (leave a loop, stop) since the end of the last sample.
     pub(crate) asked: Request,
     /// True if scripts have changed headers that samplers share.
     lasting: bool,
@@ -144,9 +145,9 @@ pub(crate) struct Java {
     started: bool,
     /// Controllers whose expressions are evaluated for the current search for a sampler.
     fresh: Vec<ControllerId>,
-    /// Calls and notices to controllers in Java.
+    /// Open calls and unsent notices to controllers in Java.
     questions: Questions,
-    /// The last iteration that was announced to Java.
+    /// The last iteration that Java was notified of.
     iteration: u32,
 }
 
@@ -159,19 +160,19 @@ impl Java {
         self.sample = self.sample.wrapping_add(1);
     }
 
-    /// Ends a sample; returns the highest request that scripts have made during it.
+    /// Ends a sample. Returns the highest-ranking request that scripts have made during it.
     pub(crate) fn end_sample(&mut self) -> Request {
         std::mem::take(&mut self.asked)
     }
 }
 
-/// State of the JVM that all cores of a run share.
+/// State of the JVM connection that all cores of a run share.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     /// The carrier of jobs to Java; `None` if the plan needs no Java.
     pub(crate) offload: Option<Arc<dyn Offload>>,
     pub(crate) hearing: Subscriptions,
-    /// Number in messages for the next user that has its first job.
+    /// Number for the next user that has its first job. It identifies the user in messages.
     next_user: AtomicU64,
     news: PropertyChanges,
 }
@@ -204,35 +205,36 @@ pub(crate) struct Jobs {
     /// Names of elements and of expressions, for log lines.
     elements: Vec<Arc<str>>,
     texts: Vec<Arc<str>>,
-    /// For each sampler: true if Java has an object of it.
+    /// For each sampler: true if Java has an object for it.
     owned: Box<[bool]>,
-    /// For each sampler: true if Java must be asked for its headers after scripts have changed shared ones.
+    /// For each sampler: true if its headers must be requested from Java after scripts have changed shared headers.
     asking: Box<[bool]>,
     /// True if the plan has Java-backed controllers.
     pub(crate) picks: bool,
     /// True if the plan has listeners in Java.
     pub(crate) listens: bool,
-    /// True if the previous sample's result is kept.
+    /// True if the previous result is kept for elements that read it while a transaction's sample is processed.
     keeps_previous: bool,
     /// True if the previous result is kept for elements that read it beside a transaction's sample.
     previous_of_transactions: bool,
     /// True if some Java-backed element reads the previous sampler.
     pub(crate) previous_sampler: bool,
-    /// Warnings about jobs that take long.
+    /// State of the warnings about jobs that take long.
     slow: Vec<end::Slow>,
 }
 
 /// A job to which Java has not replied yet.
 #[derive(Debug)]
 struct InFlight {
-    /// The job's work; `None` for a notice, such as that a user has ended.
+    /// The kind of work; `None` for a notice, such as the end of a user.
     act: Option<Act>,
     /// The expressions that the job evaluates.
     range: TextRange,
     user: u64,
     what: Arc<str>,
     since: Nanos,
-    /// True if the job's user was cut, so that no user waits for it. The user's end is sent to Java after the reply.
+    /// True if the end of the run has cut the job's user, so that no user waits for the job. Java is notified of
+    /// the user's end after the reply.
     abandoned: bool,
 }
 

@@ -1,13 +1,14 @@
 //! Runs users on cores: the only hot crate.
 //!
-//! A run is started with [`start`]; it reports by events and is stopped through its handle. Inside, each core is one
-//! thread that owns its users, connections, timers and recorder; cores share nothing that changes but a few counters.
+//! A run is started with [`start`]. It reports events and is stopped through its handle. Inside, each core is one
+//! thread that owns its users, connections, timers and recorder. A few counters are the only state that cores share
+//! and change.
 //!
 //! The hot path, in reading order: `core` (the loop) → `core::turns` → `flow::search` (the next sampler) → `sample` (a
 //! sampler from pre-processors to listeners) → `http::exchange` (a request is sent) → `session` (connections) →
 //! `http::answer` (the response and the result) → `completions` (the completion that the loop takes).
 //!
-//! Rooms, each above those it may import:
+//! Modules, each above the modules that it may import:
 //!
 //! | module | holds |
 //! |---|---|

@@ -38,13 +38,13 @@ pub(crate) struct Parts<'a> {
     pub(crate) allowed: Targets,
     /// Local ports of this core.
     pub(crate) ports: Ports,
-    /// Number of this core among the cores of all processes, and their count.
+    /// Number of this core among the cores of all processes, and the total number of cores.
     pub(crate) rank: u32,
     pub(crate) ranks: u32,
     /// Maximum number of connections that the whole run opens per second; 0 is unlimited.
     pub(crate) connect_rate: f64,
     pub(crate) backoff: Backoff,
-    /// Time for which a resolved address is used, in nanoseconds.
+    /// Time for which a resolved address may be used, in nanoseconds.
     pub(crate) address_life: Nanos,
     pub(crate) resolver: Sender<Question>,
     pub(crate) inbox: Inbox,
@@ -63,7 +63,7 @@ pub(crate) struct Net {
     /// The resolver, and the inbox for its answers.
     resolver: Sender<Question>,
     inbox: Inbox,
-    /// Time for which a resolved address is used, in nanoseconds.
+    /// Time for which a resolved address may be used, in nanoseconds.
     address_life: Nanos,
     /// Number of connections that may still be opened in this iteration of the loop.
     connects: u32,
@@ -71,25 +71,25 @@ pub(crate) struct Net {
     pub(crate) to_connect: VecDeque<u64>,
     pub(crate) connect_pace: ConnectPace,
     pub(crate) backoff: Backoff,
-    /// TLS configuration of the core. Users share it, or copy it with a session cache of their own.
+    /// TLS configuration of the core. Users share it, or copy it and add a separate session cache.
     pub(crate) tls_config: Option<Arc<wire::tls::rustls::ClientConfig>>,
-    /// Number of further addresses tried since the last snapshot.
+    /// Number of connection attempts to a further address since the last snapshot.
     pub(crate) retries: u64,
     /// Buffer for received bytes, shared by all connections.
     pub(crate) scratch: Vec<u8>,
-    /// Decrypted input. It is lent out while its content is handled, so the handlers must have buffers of their own.
+    /// Buffer for decrypted input. It is lent out while its content is handled, so handlers need other buffers.
     pub(crate) plain: Vec<u8>,
     /// Buffer for the current output.
     pub(crate) out: Vec<u8>,
     /// Buffer for output encrypted by TLS.
     pub(crate) sealed: Vec<u8>,
-    /// Connections with more data than one turn had time for: token, and whether the peer has finished sending.
+    /// Connections that had more data than one turn had time for: token, and true if the peer has finished sending.
     pub(crate) unfinished: VecDeque<(u64, bool)>,
     /// Time at which the current events were taken from the kernel.
     pub(crate) woke: Nanos,
     /// Time of the last poll before a stall that has just ended; without a stall the same as `woke`.
     pub(crate) stalled_since: Nanos,
-    /// Begin and end of the last stall; an empty period before the first stall.
+    /// Start and end of the last stall; an empty period before the first stall.
     pub(crate) stall: (Nanos, Nanos),
 }
 
@@ -121,7 +121,7 @@ impl Net {
         }
     }
 
-    /// Returns true if the sample was in flight during the last stall, or was meant to start in it.
+    /// Returns true if the sample was in flight during the last stall, or was scheduled to start in it.
     #[inline]
     pub(crate) fn was_stalled(&self, timing: &Timing) -> bool {
         let (from, to) = self.stall;

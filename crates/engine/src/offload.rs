@@ -1,4 +1,4 @@
-//! The interface to what cores may not run themselves: scripts and elements in a JVM.
+//! The interface to work that cores may not run themselves: scripts and elements in a JVM.
 //!
 //! A core submits a [`Job`], a message of bytes, and continues with other users. The reply returns through the core's
 //! inbox. Submitting never blocks.
@@ -11,7 +11,7 @@ use std::time::Instant;
 use crate::ids::JobUser;
 use crate::inbox::{Inbox, Message};
 
-/// Runs jobs for cores, on threads of its own.
+/// Runs jobs for cores, on separate threads.
 pub trait Offload: Send + Sync + Debug {
     /// Submits a job. [`Job::finish`] is called when it is done, on any thread.
     fn submit(&self, job: Job);
@@ -20,10 +20,10 @@ pub trait Offload: Send + Sync + Debug {
     ///
     /// # Errors
     ///
-    /// The reason why there is no reply, in words.
+    /// The reason why there is no reply, as a message.
     fn call(&self, message: Vec<u8>) -> Result<Vec<u8>, String>;
 
-    /// Interrupts the jobs of this user and starts no more for it, because the run ends at once.
+    /// Interrupts the jobs of this user and starts no more jobs for it, because the run ends at once.
     fn interrupt(&self, user: u64);
 
     /// Returns a message for the person who runs the test, if there is one: for example about a job that takes very
@@ -39,18 +39,19 @@ pub trait Offload: Send + Sync + Debug {
     }
 
     /// Returns the reason why the run must end at once, if there is one. Either a job has asked to end the process,
-    /// which waits until [`leave`](Self::leave) allows it, or no job can run any more. Called from time to time.
+    /// which waits until [`leave`](Self::leave) allows it, or no further job can run. Called from time to time.
     fn ending(&self) -> Option<String> {
         None
     }
 
-    /// Gives threads that the plan has started a moment to end, after the run. Returns in words what still runs then.
+    /// Waits a moment after the run until threads that the plan has started end. Returns a message about the
+    /// threads that still run.
     fn linger(&self) -> Option<String> {
         None
     }
 
-    /// Ends the process after the run, when all results are written. Usually does not return: it runs the shutdown
-    /// hooks, and the process ends with `code`, or with the code that a job has asked for.
+    /// Ends the process after the run, when all results are written. It runs the shutdown hooks, and the process
+    /// ends with `code`, or with the code that a job has asked for. In most cases it does not return.
     fn leave(&self, code: u8) {
         let _ = code;
     }
@@ -69,7 +70,7 @@ pub struct Job {
     pub message: Vec<u8>,
     /// The user's number in messages.
     pub user: u64,
-    /// The name of the running element or text for messages to people.
+    /// The name of the element or expression that runs, for messages to people.
     pub what: Arc<str>,
     pub(crate) to: JobUser,
     pub(crate) reply_to: Inbox,
@@ -81,7 +82,7 @@ impl Job {
         self.reply_to.send(Message::Job { to: self.to, reply, done: Instant::now() });
     }
 
-    /// Queues the reply; the caller wakes the core soon by [`Unread::wake`]. If it does not, the core reads the reply
+    /// Queues the reply. The caller wakes the core soon with [`Unread::wake`]. Otherwise the core reads the reply
     /// after a millisecond.
     pub fn leave(self, reply: Result<Vec<u8>, String>, unread: &mut Unread) {
         let Self { to, reply_to, .. } = self;
@@ -131,14 +132,14 @@ pub struct Surroundings {
 /// A finding of the JVM about the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// True if the plan cannot run.
+    /// True if the plan cannot run because of the finding.
     pub is_error: bool,
     /// The affected element: its index in [`JavaBacked::elements`](plan::java_backed::JavaBacked::elements).
     pub element: Option<u32>,
-    /// The affected text: its index in [`JavaBacked::texts`](plan::java_backed::JavaBacked::texts).
+    /// The affected expression: its index in [`JavaBacked::texts`](plan::java_backed::JavaBacked::texts).
     pub text: Option<u32>,
     /// Line within the script; 0 is unknown.
     pub line: u32,
-    /// Text of the finding.
+    /// Message of the finding.
     pub message: String,
 }

@@ -1,7 +1,7 @@
-//! Programs that users run, on threads of their own: a core neither starts a program nor waits for it.
+//! Programs that users run. Separate threads start them and wait for them, so that no core blocks.
 //!
-//! Each running program has a thread, which ends when the program has ended and its output is read. The thread reports
-//! to the core, and the user waits meanwhile. If the user no longer waits, the program is terminated.
+//! Each running program has a thread, which ends when the program has ended and its output is read. The thread
+//! reports the result to the core; the user waits for it. If the user no longer waits, the program is terminated.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -24,12 +24,12 @@ use crate::net::transport::keep_part;
 use crate::time::timing::Timing;
 use crate::users::Wait;
 
-/// Stack size of such a thread in bytes: it holds a buffer and little else.
+/// Stack size of such a thread in bytes. The stack holds little more than a buffer.
 const STACK: usize = 256 * 1024;
-/// Time for which a program may take to end after a request, before it is killed.
+/// Time that a program has to end after a termination signal, before it is killed.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A running program, seen by its user.
+/// A running program, as its user sees it.
 #[derive(Debug)]
 pub(crate) struct Running {
     /// Ticket that distinguishes this program from programs of earlier users of the same slot.
@@ -232,7 +232,8 @@ fn run(command: &Command, cancel: &OwnedFd, output: &mut Output) -> Result<i32, 
             "java.io.IOException: Cannot run program \"{program}\" (in directory \"{directory}\"): error={number}, {words}"
         ))
     })?;
-    // This process still holds the write ends of the pipe. They are closed here, because they would keep the pipe open.
+    // This process still holds the write ends of the pipe. They are closed here, because an open write end
+    // prevents the end of the stream.
     drop(spawn);
     let ended = attend(&mut child, pipe, cancel, command.timeout_ms, output);
     if ended.is_err() {
@@ -264,8 +265,8 @@ fn attend(
             events.push(PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::IN));
         }
         let left = match limit {
-            // The time limit applies only to the program itself. If another process holds its output open, that is
-            // waited for.
+            // The time limit applies only to the program itself. If another process keeps the program's output
+            // open, the thread waits for that process.
             Some(limit) if code.is_none() => {
                 let left = limit.saturating_duration_since(Instant::now());
                 // This process may have been suspended, and the program may have ended in time.
@@ -307,7 +308,7 @@ fn attend(
     code.ok_or(Failure::Cut)
 }
 
-/// Ends a program: with a request first, unless `now` is true.
+/// Ends a program: first with a termination signal, unless `now` is true.
 fn end_child(child: &mut Child, now: bool) {
     if !now {
         let _ = kill_process(Pid::from_child(child), Signal::TERM);

@@ -1,7 +1,8 @@
-//! Redis Data Sets: a value for each iteration, over connections that the users of a core share.
+//! Redis Data Sets: fetch a value for each iteration, over connections that the users of a core share.
 //!
-//! An iteration that needs values waits before it begins. The user requests one value after another, and continues when
-//! it has all of them. The values are kept until the iteration sets its variables. There is no sample.
+//! An iteration that needs values waits before it begins. The user requests one value after the other, and
+//! continues when it has all values. The values are kept until the iteration sets its variables. No sample is
+//! recorded.
 
 use plan::element::RedisCall;
 use plan::plan::{Controller, OnIteration};
@@ -24,10 +25,10 @@ struct Fetched(Vec<(u32, Result<String, String>)>);
 
 impl crate::users::Part for Fetched {}
 
-/// The reason with which users end if there is no value for them.
+/// The reason that is logged when a user ends because there is no value for it.
 const NO_DATA: &str = "End of redis data detected";
 
-/// Returns the first value that an iteration needs and that is missing: the user must wait for it.
+/// Returns the first missing value that an iteration needs. The user must wait for it.
 pub(crate) fn missing(cx: &Context<'_>, index: UserId, controller: &Controller) -> Option<u32> {
     controller.on_iteration.iter().find_map(|event| match event {
         OnIteration::Redis(at) if !has_fetched(&cx.users[index], *at) => Some(*at),
@@ -40,7 +41,7 @@ fn has_fetched(user: &User, at: u32) -> bool {
     known.is_some_and(|all| all.0.iter().any(|(of, _)| *of == at))
 }
 
-/// Sets the variables from a fetched value. `Err`: there was no value; the error is the reason with which the user
+/// Sets the variables from a fetched value. `Err`: there was no value; the string is the reason for which the user
 /// ends.
 pub(crate) fn set_data(cx: &mut Context<'_>, index: UserId, at: u32) -> Result<(), String> {
     let known = &mut cx.users[index].extra().parts.or_default::<Fetched>().0;
@@ -87,7 +88,8 @@ fn start_fetch(
     sessions.start(&mut cx.around(), ticket);
 }
 
-/// Handles the answer to a request for a value. Returns false if the run has ended before; then the user ends too.
+/// Handles the answer to a request for a value. Returns false if the run has ended meanwhile; then the user ends
+/// too.
 pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) -> bool {
     let exchange = &mut sessions.exchanges[ticket];
     let (index, ended, head) = (exchange.user, exchange.ended, exchange.answer.head);
@@ -118,7 +120,7 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
     };
     let line = sessions.exchanges[ticket].line;
     if line != LineId::NONE {
-        // There is no sample, so the exchange is counted for its address.
+        // No sample is recorded, so the exchange is counted only for its address.
         let took = (ended - sessions.exchanges[ticket].start).max(0) as u64;
         cx.recorder.exchanged(sessions.lines[line].class, took, !kept || got.is_err());
     }
@@ -127,7 +129,7 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
     // The wait for the server is not a delay of this process.
     user.intended = user.intended.max(ended);
     let value = match (got, call.back.take(), call.take.puts_back()) {
-        // The fetched value has been put back into the server's data.
+        // The fetched value was put back into the list of the server.
         (Ok(_), Some(value), _) => Ok(value),
         (Ok(value), None, Some(command)) => {
             sessions.exchanges.end(ticket);
@@ -152,7 +154,7 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
     true
 }
 
-/// Returns the reason with which a user without a value ends. `kept`: its connection is still usable.
+/// Returns the reason for which a user without a value ends. `kept` is true if its connection is still usable.
 fn reason(cx: &Context<'_>, at: u32, key: &str, words: &str, kept: bool) -> String {
     let name = cx.plan.redis[at as usize].name();
     let reason = format!("Failed to retrieve data from redis key {key}: {words} ({name})");
@@ -164,7 +166,7 @@ fn reason(cx: &Context<'_>, at: u32, key: &str, words: &str, kept: bool) -> Stri
     reason
 }
 
-/// Returns the text of a failure of an exchange.
+/// Returns the message for a failed exchange.
 fn words(failure: &Failure, route: &Route) -> String {
     let words = match failure {
         Failure::Tls(error) => error.to_string(),

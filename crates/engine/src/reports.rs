@@ -21,18 +21,18 @@ pub(crate) enum Report {
     },
     GroupDone {
         group: GroupId,
-        /// Number of the last change of the group's load that the core has applied.
+        /// Sequence number of the last load change that the core has applied to the group.
         change: u32,
     },
     StopTest {
         now: bool,
     },
-    /// Samples of one process of the run, for a Backend Listener.
+    /// Samples of one process of a distributed run, for a Backend Listener.
     Figures(Box<Figures>),
     Log(Line),
-    /// A request of a `Handle` of the run.
+    /// A request that was sent through a `Handle` of the run.
     Command(RunCommand),
-    /// A core's thread has ended, with an error if there was one.
+    /// The thread of a core has ended. Contains the error, if there was one.
     CoreEnded(Option<String>),
 }
 

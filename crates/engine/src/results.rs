@@ -11,7 +11,7 @@ use stats::Snapshot;
 use crate::results::feed::Feed;
 use crate::results::rows::Rows;
 
-#[allow(clippy::vec_box)] // Snapshots come and go by their pointer.
+#[allow(clippy::vec_box)] // The snapshots are boxed, so that they are passed on without copying.
 /// The outputs of a core.
 pub(crate) struct Sinks {
     pub(crate) rows: Rows,

@@ -1,7 +1,8 @@
-//! A run: cores on their threads, and the coordinator that starts groups in order, collects snapshots and ends the run.
+//! A run: starts cores on their threads. The coordinator starts groups in order, collects snapshots and ends the
+//! run.
 //!
 //! The coordinator only passes messages and never reads a core's state. A run may be one of several processes of a
-//! larger run. Then the caller decides when groups start, through a [`Handle`]; such a run is called paced.
+//! distributed run. Then the caller decides when groups start, through a [`Handle`]; such a run is called paced.
 
 pub(crate) mod backend;
 pub(crate) mod batches;
@@ -43,7 +44,7 @@ use crate::time::clock::{Clock, MS, Nanos};
 /// An event during a run.
 #[derive(Debug)]
 pub enum Event {
-    /// The measurements of one core in one second; return the memory by [`Run::recycle`].
+    /// The measurements of one core in one second. [`Run::recycle`] returns the memory for reuse.
     Snapshot(Box<Snapshot>),
     /// In a paced run: samples for a Backend Listener.
     Figures(Box<Figures>),
@@ -53,17 +54,18 @@ pub enum Event {
     BatchDone,
     /// In a paced run: a user asked to stop the test. Other runs stop themselves.
     StopAsked {
-        /// True: at once, cutting samples in flight.
+        /// True if the test must end at once, cutting samples in flight.
         now: bool,
     },
-    /// Nothing happened within the given time.
+    /// Nothing happened within the given waiting time.
     Idle,
     /// The run is over. All snapshots and rows have been handed over.
     Finished,
 }
 
-/// Delay between setUp groups and the groups after them, if Java runs elements of the plan. JMeter runs a garbage
-/// collection there. Scripts that have started a server in a thread of its own rely on that delay.
+/// Delay in nanoseconds between setUp groups and the groups after them, if Java runs elements of the plan. JMeter
+/// runs a garbage collection at this point. Scripts that have started a server in a separate thread rely on that
+/// delay.
 const SETTLE: Nanos = 100 * MS;
 
 /// Counts of users.
@@ -89,14 +91,14 @@ pub struct Run {
     backlog: Arc<Backlog>,
     /// Threads of Backend Listeners.
     senders: Vec<JoinHandle<()>>,
-    /// State of the samples sent to the coordinator's Backend Listeners.
+    /// State of the samples that this process sends to the coordinator's Backend Listeners.
     relay: Relay,
     /// Groups still to be started; `None` in a paced run.
     batches: Option<Batches>,
     told: Sender<Report>,
-    /// Groups that run, with the number of cores that have not finished them.
+    /// Running groups, each with the number of cores that have not finished it.
     open: HashMap<GroupId, u32>,
-    /// Number of the last change of each group's load, and the groups that were started last.
+    /// Per group: sequence number of the last load change. Groups that were started most recently.
     changes: HashMap<GroupId, u32>,
     batch: Vec<GroupId>,
     /// Number of changes of the load so far.
@@ -145,7 +147,7 @@ impl Run {
     pub fn next_event(&mut self, patience: Duration) -> Event {
         loop {
             if self.ended && self.ends == self.shared.cores {
-                // A request to end that arrives at the same moment is included.
+                // The check includes a request to end that arrives at the same moment.
                 let offload = self.java.offload.as_ref().filter(|_| self.aborted.is_none());
                 self.aborted = offload.and_then(|offload| offload.ending()).or(self.aborted.take());
                 self.join();
@@ -236,8 +238,8 @@ impl Run {
         Handle { shared: Arc::clone(&self.shared), told: self.told.clone() }
     }
 
-    /// Returns the properties that users have set so far; `None` if no property has changed since the given version. 0
-    /// is the version at the start.
+    /// Returns the properties that users have changed so far; `None` if no property has changed since the given
+    /// version. 0 is the version at the start.
     pub fn properties_since(&self, version: u64) -> Option<(u64, Vec<(String, String)>)> {
         self.shared.shared.written_since(version)
     }
@@ -308,12 +310,13 @@ impl Run {
         }
     }
 
-    /// Returns true if a core that reports a group as done has applied the last change of its load.
+    /// Returns true if `change` is the group's last load change, so that a core's report that the group is done is
+    /// valid.
     fn is_current(&self, group: GroupId, change: u32) -> bool {
         self.changes.get(&group).copied().unwrap_or(0) == change
     }
 
-    /// Changes the load. Returns false, without any change, if the group does not run.
+    /// Changes the load. Returns false and changes nothing if the group does not run.
     pub fn change(&mut self, live: Live) -> bool {
         let (group, message): (_, Box<dyn Fn(u32) -> Message>) = match live {
             Live::Pause(paused) => {
@@ -331,7 +334,7 @@ impl Run {
                 (group, Box::new(move |change| Message::Rate { group, rate, change }))
             }
         };
-        // In a paced run, the caller knows whether the group still runs in other processes.
+        // In a paced run, only the caller knows whether the group still runs in other processes.
         let runs =
             self.open.contains_key(&group) || self.batches.is_none() && self.batch.contains(&group);
         self.changed += 1;
@@ -353,7 +356,7 @@ impl Run {
         self.changed
     }
 
-    /// Counts a core that has finished a group. Returns true if no group is running.
+    /// Counts a core that has finished a group. Returns true if no group is running any more.
     fn group_done(&mut self, group: GroupId) -> bool {
         let Some(left) = self.open.get_mut(&group) else { return false };
         *left -= 1;
@@ -394,7 +397,7 @@ impl Run {
         }
     }
 
-    /// Starts the next groups, or ends the run if there are none.
+    /// Starts the next groups, or ends the run if none remain.
     fn start_next(&mut self) {
         let before = self.batches.as_ref().and_then(Batches::phase);
         match self.batches.as_mut().and_then(Batches::start_next) {
@@ -421,8 +424,8 @@ impl Run {
                 self.shared.ends[group.at()].store(end, std::sync::atomic::Ordering::Relaxed);
             }
             self.open.insert(*group, self.shared.cores);
-            // The owner core of a schedule is notified last. Its messages about arrivals then find the group known on
-            // the other cores.
+            // The owner core of a schedule is notified last. By then the other cores know the group, to which its
+            // messages about arrivals refer.
             let owner = owner_of(*group, self.shared.cores) as usize;
             let (before, from) = self.shared.inboxes.split_at(owner);
             for inbox in from.iter().skip(1).chain(before).chain(from.first()) {
@@ -460,7 +463,7 @@ impl Run {
     }
 }
 
-/// Access to a run from another thread.
+/// A handle for controlling a run from another thread.
 #[derive(Clone, Debug)]
 pub struct Handle {
     shared: Arc<RunShared>,
@@ -473,7 +476,7 @@ impl Handle {
         self.send_command(RunCommand::Start { groups, at });
     }
 
-    /// Ends users after their current sample, or at once.
+    /// Ends users after their current sample, or at once if `now` is true.
     pub fn stop(&self, now: bool) {
         self.send_command(if now { RunCommand::StopNow } else { RunCommand::Stop });
     }
@@ -497,7 +500,8 @@ impl Handle {
         }
     }
 
-    /// Sets the number of users of each group in other processes, for elements that count all users of the run.
+    /// Sets the number of users that each group has in other processes, for elements that count all users of the
+    /// run.
     pub fn users_elsewhere(&self, groups: &[u32]) {
         self.shared.counts.set_elsewhere(groups);
         for (group, users) in (0..).zip(groups) {

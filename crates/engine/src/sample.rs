@@ -1,9 +1,9 @@
 //! One sample, in JMeter's order: pre-processors, timers, sampler, post-processors, assertions, listeners, then the
-//! action that its outcome asks for. Hot.
+//! action that its outcome requests. Hot.
 //!
-//! Each phase is a method of [`samples::Samples`] or a function. It gets the parts of a core that it works on, and
+//! Each phase is a method of [`samples::Samples`] or a function. It gets the parts of a core that it needs, and
 //! returns the next [`step::Step`]. If the next step belongs to another module (a protocol, a barrier, the tree of
-//! controllers, a user's end), the core takes it.
+//! controllers, a user's end), the core executes it.
 //!
 //! | module | holds |
 //! |---|---|

@@ -1,11 +1,11 @@
-//! Exchanges of session protocols: the common code of every protocol on a connection.
+//! Exchanges of session protocols: code that every protocol on a connection shares.
 //!
 //! A protocol's module evaluates a call into an [`Exchange`](exchange::Exchange), chooses the kind of connection
-//! ([`ConnectionScope`](line::ConnectionScope)), and starts the exchange. From then on this module handles it: it finds
-//! or opens the connection, sends, reads, and watches the time limits. It pushes
-//! [`Done::Exchange`](crate::completions::Done) when the response or a failure has arrived. The protocol's module then
-//! builds the result and decides whether the connection is kept. That module never sees a socket, and this module never
-//! sees a result. In the code, a connection of a session is a *line*.
+//! ([`ConnectionScope`](line::ConnectionScope)), and starts the exchange. Then this module takes over: it finds or
+//! opens the connection, sends, reads, and enforces the time limits. It pushes
+//! [`Done::Exchange`](crate::completions::Done) when the response or a failure has arrived. The protocol's module
+//! then builds the result and decides whether the connection is kept. That module never sees a socket, and this
+//! module never sees a result. In the code, a connection of a session is a *line*.
 //!
 //! | module | holds |
 //! |---|---|
@@ -63,14 +63,15 @@ pub(crate) struct Sessions {
     pub(crate) pools: Pools,
     pub(crate) held: Held,
     pub(crate) stashes: Stashes,
-    /// Speed-limited connections, if there is a limit.
+    /// Speed-limited connections, if the run limits the speed.
     pub(crate) slow: Option<Box<Slow>>,
     /// The last head of a response, for comparison with the next one.
     memo: Memo,
 }
 
 impl Sessions {
-    /// `cps`: maximum speed of HTTP connections in characters per second, without and with TLS; 0 is unlimited.
+    /// Creates the state of a core. `cps` is the maximum speed of HTTP connections in characters per second,
+    /// without and with TLS; 0 is unlimited.
     pub(crate) fn new(
         bounds: Bounds,
         most_of_body: [usize; 2],

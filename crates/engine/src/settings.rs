@@ -42,22 +42,22 @@ pub(crate) struct Settings {
     pub(crate) series: Series,
     /// Maximum number of steps of one evaluation (`throng.evaluation.steps`).
     pub(crate) evaluation_steps: u64,
-    /// Number of consecutive samples without a connection that stops the run (`throng.stop.unconnected`).
+    /// Number of consecutive samples without a connection after which the run stops (`throng.stop.unconnected`).
     pub(crate) most_unconnected: Option<NonZeroU32>,
-    /// The first invalid property, in words.
+    /// Message about the first invalid property.
     pub(crate) complaint: Option<String>,
 }
 
 /// JMeter's property for the host in front of its thread names.
 pub const THREAD_PREFIX: &str = "__jm.D_TG";
 
-/// Returns the text in front of thread names: the host and a dash, or nothing.
+/// Returns the prefix of thread names: the host and a dash, or nothing.
 pub(crate) fn thread_prefix(properties: &HashMap<String, String>) -> Arc<str> {
     let host = properties.get(THREAD_PREFIX).filter(|host| !host.is_empty());
     host.map_or_else(String::new, |host| format!("{host}-")).into()
 }
 
-/// The properties that this module reads, for messages about known properties.
+/// The properties that this module reads, for checks of property names.
 pub const PROPERTIES: &[&str] = &[
     "httpclient4.time_to_live",
     "httpclient4.validate_after_inactivity",
@@ -205,7 +205,7 @@ impl Settings {
     }
 }
 
-/// Checks a list of targets that connections may be limited to. The error is a message for the user.
+/// Checks a list of permitted targets. The error is a message for the user.
 pub fn allowed_targets(text: &str) -> Result<(), String> {
     crate::net::allowed::Targets::read(text).map(drop)
 }
@@ -215,7 +215,7 @@ pub fn permits(targets: &str, host: &str, port: u16) -> Result<bool, String> {
     Ok(crate::net::allowed::Targets::read(targets)?.permit_behind(host, port))
 }
 
-/// Returns the first invalid property, in words.
+/// Returns a message about the first invalid property.
 fn complaints(get: &Properties<'_>, tls: Option<String>) -> Option<String> {
     let sources = crate::net::source::parse(&get.text("throng.source.addresses", ""));
     let sources = sources.err().map(|error| format!("throng.source.addresses: {error}"));
@@ -236,12 +236,12 @@ fn complaints(get: &Properties<'_>, tls: Option<String>) -> Option<String> {
     sources.or(tls).or_else(targets).or_else(mode).or_else(scheme)
 }
 
-/// Converts a limit to nanoseconds; 0 and less mean unlimited.
+/// Converts a limit to nanoseconds. Numbers of 0 and below mean unlimited.
 fn positive(number: i64, unit: Nanos) -> Nanos {
     if number > 0 { number.saturating_mul(unit) } else { Nanos::MAX }
 }
 
-/// Returns the prefix of file names that are relative to the plan's folder.
+/// Returns the prefix that makes file names relative to the plan's folder.
 pub(crate) fn base_prefix(get: impl Fn(&str) -> Option<String>) -> String {
     get("jmeter.save.saveservice.base_prefix").unwrap_or_else(|| "~/".to_owned())
 }
@@ -251,7 +251,8 @@ pub(crate) fn may_save_anywhere(get: impl Fn(&str) -> Option<String>) -> bool {
     get("throng.save.anywhere").is_some_and(|value| value.trim().eq_ignore_ascii_case("true"))
 }
 
-/// Returns an address of this host and its text in Java: its name, if a name was given, and the address.
+/// Returns an address of this host, and the string by which Java shows it: its name, if a name was given, and the
+/// address.
 fn own_address(name: &str) -> Option<(Source, String)> {
     let literal: Option<IpAddr> = name.parse().ok();
     let mut found = literal.is_none().then(|| (name, 0).to_socket_addrs().ok()).flatten();
@@ -260,7 +261,7 @@ fn own_address(name: &str) -> Option<(Source, String)> {
     Some((source, format!("{}/{ip}", if literal.is_some() { "" } else { name })))
 }
 
-/// Returns the property that would prevent a run from starting, in words.
+/// Returns a message about a property that would prevent a run from starting.
 pub fn complaint(get: impl Fn(&str) -> Option<String>) -> Option<String> {
     let mut settings = Settings::from_properties(get);
     let all = plan::element::KeySelection { first: 0, last: -1, variable: String::new() };

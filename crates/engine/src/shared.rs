@@ -1,5 +1,5 @@
-//! The state of a run that all its cores see: settings, numbers of users, inboxes of the cores. It is read at any time
-//! and changed only through atomics.
+//! The state of a run that all its cores share: settings, numbers of users, inboxes of the cores. Cores read it at
+//! any time and change it only through atomics.
 
 pub(crate) mod connections;
 pub(crate) mod deadlines;
@@ -30,13 +30,13 @@ use crate::shared::savers::SaverStart;
 use crate::shared::trust::Trust;
 use crate::time::steps::Steps;
 
-/// The state of a run that all its cores see.
+/// The state of a run that all its cores share.
 #[derive(Debug)]
 pub(crate) struct RunShared {
-    /// Zero of the run's clock, and the nanoseconds since 1970 at that zero.
+    /// Zero of the run's clock: the `Instant`, and the wall-clock time in nanoseconds since 1970.
     pub(crate) zero: (Instant, i64),
     pub(crate) cores: u32,
-    /// The range of a stepped clock, in tests.
+    /// The allowed range of a stepped clock, in tests.
     pub(crate) steps: Option<Arc<Steps>>,
     /// The system's local ports; `None` leaves the choice of ports to the kernel.
     pub(crate) ports: Option<Range>,
@@ -44,13 +44,13 @@ pub(crate) struct RunShared {
     pub(crate) seed: u64,
     pub(crate) settings: Settings,
     /// True if the run must stop at once. Long work on a core checks this flag, because the core reads no messages
-    /// meanwhile.
+    /// during that work.
     pub(crate) hurry: Arc<AtomicBool>,
     pub(crate) groups: Vec<GroupSettings>,
-    /// End of each group with a duration, or start of each group whose users have individual ends, in nanoseconds of
-    /// the run's clock. Set when the group starts.
+    /// For each group: its end if it has a duration, or its start if its users have individual ends, in nanoseconds
+    /// of the run's clock. Set when the group starts.
     pub(crate) ends: Vec<AtomicI64>,
-    /// Time at which a group's users must end because their schedule has ended; [`i64::MAX`] is never.
+    /// Per group: time at which its users must end because its schedule has ended; [`i64::MAX`] is never.
     pub(crate) closings: Vec<AtomicI64>,
     pub(crate) counts: Counts,
     pub(crate) diary: Diary,
@@ -75,8 +75,8 @@ pub(crate) struct RunShared {
 }
 
 impl RunShared {
-    /// Returns the rank of a core of this process among the cores of all processes. Users are distributed to the
-    /// processes first, so that all processes have equally many.
+    /// Returns the rank of a core of this process among the cores of all processes. Ranks alternate between the
+    /// processes, so that all processes get the same number of users.
     pub(crate) fn rank(&self, core: u32) -> u32 {
         core * self.shard.count + self.shard.index
     }

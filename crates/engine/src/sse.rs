@@ -1,8 +1,8 @@
-//! Server-sent events (SSE Sampler): a request, and the events that arrive until the sampler's time is over or the
-//! stream ends.
+//! Server-sent events (SSE Sampler): sends a request, and receives events until the sampler's duration has passed
+//! or the stream ends.
 //!
-//! The end of the time ends the sample without failure, however far the exchange has come. As in the plug-in, each
-//! sample has its own connection, which is closed afterwards.
+//! The end of the duration ends the sample without failure, even if no response has arrived. As in the plug-in,
+//! each sample has its own connection, which is closed afterwards.
 
 use plan::element::SseCall;
 use plan::http::Source;
@@ -21,7 +21,7 @@ use crate::session::exchange::{Call, Ending, Exchange, Limit, Trouble};
 use crate::session::line::ConnectionScope;
 use crate::time::clock::SECOND;
 
-/// OkHttp's connect timeout, as the plug-in sets it.
+/// Connect timeout of OkHttp, with the plug-in's value.
 const CONNECT: Limit = Limit::of_ms(10_000);
 
 /// Begins a sample.
@@ -44,7 +44,7 @@ pub(crate) fn begin(
     }
 }
 
-/// Ends the sample of an exchange of events, and closes its connection.
+/// Ends the sample of an exchange of server-sent events, and closes its connection.
 pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) {
     let exchange = &mut sessions.exchanges[ticket];
     let (index, Some(id)) = (exchange.user, exchange.sampler()) else { return };
@@ -66,7 +66,7 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
     cx.conclude_shown(index, id, timing, outcome);
 }
 
-/// Fills in an exchange. Returns false if it is over before anything is sent.
+/// Fills in an exchange. Returns false if the exchange ends before anything is sent.
 fn build_exchange(exchange: &mut Exchange, routes: &mut Routes, call: SseCall) -> bool {
     let sends = match (&call.request, &call.seconds) {
         (Err(words), _) | (Ok(_), Err(words)) => {
@@ -160,7 +160,7 @@ fn words(failure: &Failure, route: &Route) -> String {
     }
 }
 
-/// Returns the reason phrase of a head, and its media type.
+/// Returns the reason phrase and the media type of a response head.
 fn parts_of(head: &[u8]) -> (String, Option<String>) {
     let text = String::from_utf8_lossy(head);
     let mut lines = text.lines();

@@ -1,7 +1,7 @@
 //! The state of one virtual user: data in a slab, neither a future nor a thread.
 //!
-//! Parts that only some plans need (transactions, cookies, redirects) are in `extra`, which is absent until used. The
-//! size of a user is checked at compile time.
+//! State that only some plans need (transactions, cookies, redirects) is in `extra`, which is absent until used.
+//! The size of a user is checked at compile time.
 
 pub(crate) mod branches;
 pub(crate) mod controllers;
@@ -23,32 +23,32 @@ use crate::time::wheel::{Links, Waiting};
 pub(crate) use parts::Part;
 use parts::Parts;
 
-/// The event that a user waits for.
+/// The event for which a user waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
     /// No event: the user runs.
     Ready,
     /// No event: the user is in the ready queue.
     Queued,
-    /// No event: the sampler's work has ended, and the loop will handle its completion.
+    /// No event: the sampler has finished its work, and the loop will handle the completion.
     Done,
     /// The end of the timers' delay; then the sampler starts.
     Delay(SamplerId),
     /// The end of a Flow Control Action's pause; then the user continues.
     Pause(SamplerId),
-    /// The end of a sampler that only takes time; its result is in `extra`.
+    /// The end of a sampler that only takes time. Its result is in `extra`.
     Sleep(SamplerId),
     /// The arrival of other users at a Synchronizing Timer.
     Barrier(SamplerId),
     /// No event: the other users have arrived, and the user is queued to continue with its timers.
     Met(SamplerId),
-    /// Waits for the lock of a Critical Section.
+    /// The lock of a Critical Section.
     Lock,
-    /// Waits for the next arrival.
+    /// The next arrival.
     Arrival,
     /// The response of a session's exchange.
     Session(wire::session::Ticket),
-    /// An event of the WebSocket connection: the end of its opening, a frame, the end of a hold.
+    /// An event of the WebSocket connection: the end of its opening, a frame, or the end of a hold.
     WebSocket(SamplerId),
     /// The resources of a page, which branches load.
     Page(SamplerId),
@@ -58,7 +58,7 @@ pub(crate) enum Wait {
     File(SamplerId),
     /// The end of the branches of a Parallel Controller.
     Branches(SamplerId),
-    /// The reply of a JVM; `extra` tells where the user continues.
+    /// The reply of a JVM; the state in `extra` tells where the user continues.
     Java,
 }
 
@@ -85,9 +85,9 @@ pub(crate) struct User {
     pub(crate) number: u32,
     /// Iteration of the group's main loop, from 1 once running.
     pub(crate) iteration: u32,
-    /// The WebSocket connection; a user has one at most.
+    /// The user's WebSocket connection. A user has at most one.
     pub(crate) socket: u32,
-    /// Intended start of the current operation.
+    /// Intended start time of the user's current operation.
     pub(crate) intended: Nanos,
     /// Time limit of the exchange in flight. The timer in `links` may fire earlier and is then set once more.
     pub(crate) limit: Nanos,
@@ -98,22 +98,22 @@ pub(crate) struct User {
     pub(crate) memory: Memory,
     pub(crate) notes: plan::state::Memory,
     pub(crate) extra: Option<Box<Extra>>,
-    /// True if the last sample passed (`JMeterThread.last_sample_ok`).
+    /// True if the last sample was successful (`JMeterThread.last_sample_ok`).
     pub(crate) last_ok: bool,
     /// True if the user ends after its current sample.
     pub(crate) stopping: bool,
-    /// True if a new iteration of the group has begun without an HTTP sample so far.
+    /// True if a new iteration of the group has begun and no HTTP sample has run in it yet.
     pub(crate) fresh: bool,
     /// The last sampler, whose listeners receive the sample of a transaction.
     pub(crate) last_sampler: Option<SamplerId>,
-    /// The user that this slot works for. Then this is no virtual user, but a branch of that user: a download, or a
-    /// parallel branch.
+    /// The user for which this slot works. If it is set, this slot is not a virtual user but a branch of that user:
+    /// a download, or a parallel branch.
     pub(crate) branch_of: UserId,
     /// True if this is a parallel branch, which runs a child of a Parallel Controller as a user would.
     pub(crate) parallel: bool,
-    /// Number of connections that failed or were lost since the last successful one; it delays the next connection.
+    /// Number of connections that failed or were lost since the last successful one. It delays the next connection.
     pub(crate) setbacks: u8,
-    /// True if the user has waited for its turn to connect.
+    /// True if the user has already waited for the connect rate.
     pub(crate) paced: bool,
     /// True if the slot is in use.
     pub(crate) alive: bool,
@@ -128,7 +128,7 @@ pub(crate) struct Extra {
     pub(crate) meeting: Option<BarrierWait>,
     /// Locks of Critical Sections that the user holds or waits for.
     pub(crate) locks: Vec<Held>,
-    /// Set while the user waits for an arrival.
+    /// The handle of the user's wait, while the user waits for an arrival.
     pub(crate) free: Option<Waiter>,
     /// Open transactions, in the order of their start.
     pub(crate) transactions: Vec<Transaction>,
@@ -140,7 +140,7 @@ pub(crate) struct Extra {
     pub(crate) names: Vec<Vec<(String, RouteId)>>,
     /// Number of queries to name servers, per DNS Cache Manager of the plan.
     pub(crate) lookups: Vec<u32>,
-    /// State of this user that belongs to other modules, with their own types.
+    /// State of this user that other modules define.
     pub(crate) parts: Parts,
     /// The user's own TLS configuration with its session cache.
     pub(crate) tls: Option<std::sync::Arc<wire::tls::rustls::ClientConfig>>,
@@ -148,32 +148,32 @@ pub(crate) struct Extra {
     pub(crate) alias: Option<Box<str>>,
     /// The redirect chain in flight.
     pub(crate) redirect: Option<Box<Redirect>>,
-    /// The future result of a sleeping sampler.
+    /// The result of a sleeping sampler, reported when it wakes.
     pub(crate) pending: Option<Box<SampleResult>>,
     /// The sampler's name as evaluated at its start, if it is not constant.
     pub(crate) sampler_name: String,
-    /// The current sampler as scripts have changed it.
+    /// The changes that scripts have made to the current sampler.
     pub(crate) given: SamplerChange,
     /// Parallel Controllers that start no more branches, because a Sample Timeout has interrupted them.
     pub(crate) closed: Vec<SamplerId>,
     /// In a parallel branch: the controller that it runs.
     pub(crate) main: Option<ControllerId>,
-    /// True if branches have run: from then on, JMeter treats each iteration of the group as a new user's.
+    /// True if branches have run. From then on, JMeter treats each iteration of the group as that of a new user.
     pub(crate) new_each_iteration: bool,
-    /// True if the group's iteration is not the first.
+    /// True if the group's current iteration is not the first one.
     pub(crate) again: bool,
     /// Connection owner of new connections for HttpClient: the user itself (0), or the branches of a Parallel
     /// Controller.
     pub(crate) owner: u16,
     /// Parallel branches that have sent a request.
     pub(crate) ran: Vec<ControllerId>,
-    /// In a download: the index of its link in the page.
+    /// In a download: the index of the resource's link in the page.
     pub(crate) link: usize,
-    /// In a download: the number of pages around it.
+    /// In a download: the number of enclosing pages.
     pub(crate) depth: u32,
 }
 
-/// A sampler as scripts have changed it for the current sample.
+/// The changes that scripts have made to a sampler for the current sample.
 #[derive(Debug, Default)]
 pub(crate) struct SamplerChange {
     pub(crate) sampler: Option<Arc<SamplerKind>>,
@@ -197,13 +197,13 @@ pub(crate) struct Redirect {
     pub(crate) trace: TraceId,
     /// URL of the first hop.
     pub(crate) first_url: String,
-    /// True if the chain is followed without sub-results.
+    /// True if the HTTP client follows the chain itself, without sub-results.
     pub(crate) silent: bool,
     /// True if Java's own client follows the chain.
     pub(crate) java: bool,
-    /// True if requests no longer have the headers and body of the sampler.
+    /// True if further requests do not have the headers and body of the sampler.
     pub(crate) stripped: bool,
-    /// URLs that HttpClient has followed redirects to: it follows none twice.
+    /// URLs to which HttpClient has followed a redirect. It follows no URL twice.
     pub(crate) visited: Vec<String>,
     /// Absolute URL of the last hop.
     pub(crate) url: String,
@@ -215,7 +215,7 @@ pub(crate) struct Redirect {
 pub(crate) struct BarrierWait {
     pub(crate) barrier: BarrierId,
     pub(crate) waiter: Waiter,
-    /// The timer to continue with, and the summed delay of the timers before it.
+    /// The index of the timer to continue with, and the summed delay of the earlier timers.
     pub(crate) timer: usize,
     pub(crate) delay: u64,
 }
@@ -227,7 +227,7 @@ pub(crate) struct Held {
     pub(crate) name: Box<str>,
     pub(crate) waiter: Waiter,
     pub(crate) granted: bool,
-    /// True if the section is inside another section with the same lock: then it releases nothing.
+    /// True if the section is inside another section with the same lock, so that it does not release the lock.
     pub(crate) inner: bool,
 }
 
@@ -239,7 +239,7 @@ pub(crate) struct Transaction {
     pub(crate) label: Option<String>,
     pub(crate) start: Nanos,
     pub(crate) start_ms: i64,
-    /// End of the previous child, for the pauses between children.
+    /// End of the previous child. Used to compute the pauses between children.
     pub(crate) previous_end: Nanos,
     pub(crate) pause: Nanos,
     /// Number of samples in the transaction's message, as JMeter counts them.
@@ -253,17 +253,18 @@ pub(crate) struct Transaction {
     pub(crate) lag: u64,
     /// Phases, summed over the samples.
     pub(crate) phases: Phases,
-    /// True if a sample was reported in the transaction.
+    /// True if at least one sample was reported in the transaction.
     pub(crate) seen: bool,
     /// True if the end of the run or of its group has cut the transaction.
     pub(crate) cut: bool,
-    /// True if the transaction's own sample was reported when a loop inside was left; it is reported only once.
+    /// True if the transaction's own sample was already reported when a loop inside was left. It is reported only
+    /// once.
     pub(crate) reported: bool,
-    /// Summed time of the children, for transactions with a parent sample.
+    /// Summed time of the children in nanoseconds, for transactions with a parent sample.
     pub(crate) total: u64,
-    /// The thread of the last sample, if it is not that of the user.
+    /// The thread of the last sample, if it is not the user's thread.
     pub(crate) thread: Option<Box<plan::result::Thread>>,
-    /// The parent sample, of which children become sub-results.
+    /// The parent sample, to which children are added as sub-results.
     pub(crate) parent: Option<Box<SampleResult>>,
 }
 
@@ -272,9 +273,9 @@ pub(crate) struct Transaction {
 pub(crate) struct Users {
     pub(crate) all: Vec<User>,
     free: Vec<UserId>,
-    /// Slots of branches that can be reused.
+    /// Free slots of branches, for reuse.
     spare: Vec<UserId>,
-    /// Number of tickets assigned so far to programs, files, exchanges and jobs that users wait for.
+    /// Number of tickets assigned so far to programs, files, exchanges and jobs for which users wait.
     pub(crate) tickets: u64,
 }
 
@@ -309,7 +310,7 @@ impl Users {
         UserId::from((self.all.len() - 1) as u32)
     }
 
-    /// Returns a slot for a branch that works for a user from `now` on.
+    /// Returns a slot for a branch, which works for a user from `now` on.
     pub(crate) fn branch(&mut self, parent: UserId, now: Nanos) -> UserId {
         let owner = &self[parent];
         let (group, number, iteration) = (owner.group, owner.number, owner.iteration);
@@ -344,7 +345,8 @@ impl Users {
         index
     }
 
-    /// Returns the virtual user that a branch works for, which has the variables, the cookies and the controller state.
+    /// Returns the virtual user for which a branch works. It has the variables, the cookies and the controller
+    /// state.
     #[inline]
     pub(crate) fn root(&self, index: UserId) -> UserId {
         let mut index = index;
@@ -354,7 +356,7 @@ impl Users {
         index
     }
 
-    /// Returns the virtual user itself, or the one that a branch works for, for changes.
+    /// Returns the virtual user itself, or the user of a branch, mutably.
     #[inline]
     pub(crate) fn of(&mut self, index: UserId) -> &mut User {
         let root = self.root(index);
@@ -375,7 +377,7 @@ impl Users {
 }
 
 impl User {
-    /// Returns a user that has done nothing, without slots for controllers.
+    /// Returns a user in its initial state, without slots for controllers.
     pub(crate) fn new(group: GroupId, number: u32) -> Self {
         Self {
             wait: Wait::Ready,

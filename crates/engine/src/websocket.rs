@@ -1,7 +1,7 @@
-//! The WebSocket samplers of one core: what they send, and how they handle received frames.
+//! The WebSocket samplers of one core: builds what they send, and handles received frames.
 //!
-//! Their connections are held connections of the module `session`, which opens, reads and keeps them. It reports events
-//! by completions ([`HeldEvent`]). This module evaluates samplers for it, and builds results from the events.
+//! Their connections are held connections of the module `session`, which opens, reads and keeps them. It reports
+//! events as completions ([`HeldEvent`]). This module evaluates the samplers, and builds results from the events.
 //!
 //! | module | holds |
 //! |---|---|
@@ -43,7 +43,7 @@ use crate::websocket::exchange::Conversation;
 use crate::websocket::hold::Holding;
 use crate::websocket::sample::Fault;
 
-/// The context, and the connections that users hold.
+/// The context, and the held connections of users.
 pub(crate) struct On<'a, 'p> {
     pub(crate) cx: &'a mut Context<'p>,
     pub(crate) held: &'a mut Held,
@@ -57,7 +57,7 @@ pub(crate) struct WebSockets {
     urls: Vec<String>,
     /// The state of connections that Zaleski's sampler uses.
     conversations: Vec<Option<Box<Conversation>>>,
-    /// Boxes to be reused with their buffers.
+    /// Free boxes, reused with their buffers.
     works: Vec<Box<Work>>,
     /// Settings of heartbeats, evaluated at their first use.
     heartbeats: Vec<Option<Arc<Heartbeat>>>,
@@ -98,7 +98,7 @@ impl WebSockets {
 /// The task that handles the events of a connection.
 #[derive(Debug, Default)]
 enum Task {
-    /// No task: the user is between samples.
+    /// No task: the user of the connection is between samples.
     #[default]
     None,
     Work(Box<Work>),
@@ -110,17 +110,17 @@ enum Task {
 pub(crate) struct Work {
     pub(crate) sampler: SamplerId,
     pub(crate) step: Step,
-    /// True if the connection was open before.
+    /// True if the connection was already open.
     pub(crate) existing: bool,
     /// True if the sampler's own work on the connection has begun.
     pub(crate) performed: bool,
     /// True if this sample opened the connection.
     pub(crate) opened: bool,
-    /// True if a read timeout is no failure.
+    /// True if a read timeout does not fail the sample.
     pub(crate) optional: bool,
     /// Opcode of the frame to send; 0 if there is none.
     pub(crate) opcode: u8,
-    /// True if something reads the result beyond its measurements.
+    /// True if an element, a listener or a script reads the result, in addition to the statistics.
     pub(crate) observed: bool,
     /// Time of the opening that was spent in this process, in nanoseconds.
     pub(crate) own: u64,
@@ -130,13 +130,13 @@ pub(crate) struct Work {
     pub(crate) connect: Nanos,
     /// Time at which the last bytes arrived at this host.
     pub(crate) arrival: Nanos,
-    /// Steps of the opening, and the time at which the connection was ready for the upgrade (`stood`); 0: it was open
-    /// before, or never ready.
+    /// Steps of the opening, and the time at which the connection was ready for the upgrade (`stood`). 0: the
+    /// connection was already open, or was never ready.
     pub(crate) steps: Milestones,
     pub(crate) stood: Nanos,
     /// The class of the connection's address.
     pub(crate) class: ClassId,
-    /// The trace of the upgrade request; none if the connection was open before.
+    /// The trace id of the upgrade request; none if the connection was already open.
     pub(crate) trace: TraceId,
     /// State of reading through filters, the outermost filter first.
     pub(crate) levels: Vec<Level>,
@@ -150,13 +150,13 @@ pub(crate) struct Work {
     pub(crate) answer: Vec<u8>,
     /// The request as the result shows it.
     pub(crate) shown: Shown,
-    /// The failure to build the payload: code and message.
+    /// The error in building the payload: code and message.
     pub(crate) problem: Option<(String, String)>,
     /// Results of frames that filters discarded.
     pub(crate) discarded: Vec<plan::result::SampleResult>,
 }
 
-/// A request as the result shows it.
+/// The strings that describe a request in a result.
 #[derive(Debug, Default)]
 pub(crate) struct Shown {
     pub(crate) url: String,
@@ -175,18 +175,18 @@ impl Shown {
 /// A level of reading through filters: a filter, or the sampler.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Level {
-    /// Remaining time of this level in milliseconds.
+    /// Remaining time of this level's time limit in milliseconds.
     pub(crate) left: i64,
-    /// Time at which this level started to read the frame that it waits for.
+    /// Time at which this level started to read the awaited frame.
     pub(crate) since: Nanos,
 }
 
-/// The event that a sample waits for.
+/// The event for which a sample waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// The opening of the connection, up to the accepted upgrade.
     Opening,
-    /// The end of sending: room in the socket's buffer.
+    /// The end of sending: the kernel has accepted all output.
     Sending,
     /// The arrival of a frame.
     Reading,
@@ -240,7 +240,7 @@ impl WebSockets {
         self.perform(on, at);
     }
 
-    /// Called when nothing will arrive that a sample waits for.
+    /// Handles a connection on which the awaited event will not occur.
     fn on_over(&mut self, on: &mut On<'_, '_>, at: u32) {
         let failed = self.end_opening(on, at);
         match (&self.tasks[at as usize], on.held[at].state) {
@@ -273,7 +273,7 @@ impl WebSockets {
         failed
     }
 
-    /// Handles the end of a user's time limit; everything that arrived in time was read.
+    /// Handles the end of a user's time limit. Everything that arrived in time has been read before.
     pub(crate) fn on_late(&mut self, on: &mut On<'_, '_>, index: UserId, now: Nanos) {
         let user = &on.cx.users[index];
         let (at, limit) = (user.socket, user.limit);
@@ -310,7 +310,7 @@ impl WebSockets {
         }
     }
 
-    /// Returns an empty work.
+    /// Returns an empty [`Work`] from the pool.
     fn take_work(&mut self) -> Box<Work> {
         self.works.pop().unwrap_or_else(|| Box::new(Work::NEW))
     }

@@ -1,16 +1,17 @@
-//! A schedule that is over when it begins: its owner core reports the end of arrivals while other cores are still being
-//! notified that the group starts.
+//! A schedule that has already ended when it begins. Its owner core reports the end of arrivals while other cores
+//! are still being notified of the group's start.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A row that takes no time: the group has no arrivals.
+/// A schedule row with a duration of 0, so that the group has no arrivals.
 const PLAN: &str = r#"<jmeterTestPlan version="1.2"><hashTree><TestPlan testclass="TestPlan" testname="plan"/><hashTree>
 <com.blazemeter.jmeter.threads.arrivals.FreeFormArrivalsThreadGroup testclass="com.blazemeter.jmeter.threads.arrivals.FreeFormArrivalsThreadGroup" testname="g">
 <collectionProp name="Schedule"><collectionProp name="1"><stringProp name="1">1</stringProp><stringProp name="2">1</stringProp><stringProp name="3">0</stringProp></collectionProp></collectionProp>
 </com.blazemeter.jmeter.threads.arrivals.FreeFormArrivalsThreadGroup><hashTree/></hashTree></hashTree></jmeterTestPlan>"#;
 
-/// When cores were notified in an arbitrary order, one or two runs of a hundred did not end.
+/// Number of runs. In an earlier version, which notified cores in an arbitrary order, one or two of a hundred runs
+/// did not end.
 const RUNS: u32 = 1000;
 
 #[test]

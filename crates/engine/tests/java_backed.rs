@@ -1,5 +1,5 @@
-//! Jobs of users: which jobs are submitted and when, what their replies change, and what happens to users whose jobs
-//! fail, are cut, or reply too late. The JVM consists of threads that answer by functions of the tests.
+//! Jobs of users: which jobs are submitted and when, which changes their replies make, and what happens to users
+//! whose jobs fail, are cut, or reply too late. Instead of a JVM, threads answer with functions of the tests.
 
 #[path = "java_backed/asked.rs"]
 mod asked;
@@ -45,7 +45,7 @@ fn plan(users: u32, loops: i32, body: &str) -> Plan {
     compiled.plan.unwrap_or_else(|| panic!("{:?}", compiled.diags))
 }
 
-/// A sampler that computes its own result and whose label consists of variables.
+/// A sampler that computes its own result. Its label consists of variables.
 fn sampler(name: &str) -> String {
     format!(
         r#"<DebugSampler testclass="DebugSampler" testname="{name}" enabled="true"><boolProp name="displayJMeterProperties">false</boolProp>
@@ -165,7 +165,8 @@ fn is_of_users(line: &engine::Line) -> bool {
         if logger == of_users)
 }
 
-/// Answers every request with its first line, its body and some headers, and adds these strings to `seen`.
+/// Starts a server that answers every request with the request's first line, body and some headers. It adds these
+/// strings to `seen`.
 fn serve(seen: Arc<Mutex<Vec<String>>>) -> u16 {
     use std::io::{Read, Write};
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -286,7 +287,7 @@ fn what_scripts_change_is_seen_by_what_follows() {
     for told in seen.iter() {
         assert_eq!(told.thread, format!("users 1-{}", told.number + 1));
         assert_eq!(told.first, told.act == 1);
-        // Values that Java wrote are not sent to Java.
+        // Java is not sent the values that Java itself wrote.
         assert!(told.properties.is_empty());
         let made = told.variables.get("made").map(String::as_str);
         assert_eq!(
@@ -345,7 +346,8 @@ fn samplers_in_java_make_samples() {
 #[test]
 fn what_scripts_ask_for_is_done() {
     for (act, ask, labels) in [
-        // Before a sampler, a user that must stop does not run it; other requests take effect after it.
+        // If a job before a sampler requests a stop, the user does not run the sampler. Other requests take effect
+        // after the sampler.
         (1, 4, vec![]),
         (1, 3, vec!["a", "a", "a"]),
         (4, 4, vec!["a"]),

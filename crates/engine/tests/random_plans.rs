@@ -1,8 +1,8 @@
-//! Random plans run to their end, with a stepped clock and without sockets. Each run must end, on a small stack; rows,
-//! samples and sums must agree; no user may be lost.
+//! Random plans, run to their end with a stepped clock and without sockets. Each run must end on a small stack.
+//! Rows, samples and sums must agree, and no user may be lost.
 //!
-//! A seed determines a plan: `RANDOM_PLANS_SEED=n` runs only that plan. The fuzz target `run_plan` creates plans from
-//! bytes by the same grammar.
+//! A seed determines a plan: `RANDOM_PLANS_SEED=n` runs only that plan. The fuzz target `run_plan` builds plans
+//! from bytes with the same grammar.
 
 #[path = "random_plans/grammar.rs"]
 mod grammar;
@@ -13,9 +13,9 @@ use std::process::Command;
 
 /// Number of plans in an ordinary test run.
 const PLANS: u64 = 300;
-/// Maximum stack size of a core in bytes, although the code is not optimised here.
+/// Stack size of a core in bytes, which must be sufficient even without compiler optimisation.
 const STACK: &str = "1048576";
-/// Seed of the only plan to run, if it is set.
+/// Environment variable with the seed of the only plan to run.
 const SEED: &str = "RANDOM_PLANS_SEED";
 
 /// Returns random bytes from a seed (splitmix64).
@@ -31,7 +31,7 @@ fn bytes(seed: u64) -> Vec<u8> {
     (0..64).flat_map(|_| next().to_le_bytes()).collect()
 }
 
-/// Reruns a test of this file in a process whose threads have a small stack.
+/// Runs a test of this file once more in a process whose threads have a small stack.
 fn on_a_small_stack(test: &str) -> bool {
     if std::env::var_os("RUST_MIN_STACK").is_some_and(|stack| stack == STACK) {
         return true;
@@ -76,7 +76,7 @@ fn depth_and_length_take_no_stack() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    // If each sample were a call within the previous one, this number of samples would overflow any stack.
+    // If each sample were a nested call, this number of samples would overflow any stack.
     let long = busy(20_000, FAILING);
     trial::run(&long, 1, 1, 1, &folder.path().join("long.csv"));
     for class in [

@@ -7,8 +7,8 @@ use crate::ids::UserId;
 use crate::users::NO_USER;
 
 impl Context<'_> {
-    /// Returns the branch or user whose cookies a request uses: the request's own branch, or the nearest one around it
-    /// that has a jar.
+    /// Returns the branch or user that owns the cookies of a request: the request's own branch, or the nearest
+    /// enclosing branch or user that has a cookie jar.
     pub(crate) fn jar_around(&self, index: UserId, manager: u32) -> UserId {
         let mut index = index;
         loop {

@@ -11,7 +11,8 @@ use crate::time::timing::Timing;
 use crate::users::Wait;
 
 impl Context<'_> {
-    /// Completes a sampler's work. Its result is the core's current result, or nothing reads it.
+    /// Completes a sampler's work. The sample's result is the core's current result, unless nothing reads the
+    /// result.
     pub(crate) fn conclude(
         &mut self,
         index: UserId,
@@ -22,7 +23,7 @@ impl Context<'_> {
         self.complete(index, id, (timing, outcome), false);
     }
 
-    /// Completes a sampler's work. The caller has filled in the sample's result, except for the start time.
+    /// Completes a sampler's work whose result the caller has filled in, except for the start time.
     pub(crate) fn conclude_shown(
         &mut self,
         index: UserId,

@@ -1,4 +1,4 @@
-//! Evaluates the templates of a sampler, and its name, which expressions may read. Hot.
+//! Evaluates the templates of a sampler and its name. Expressions can read the name. Hot.
 
 use plan::env::Env;
 use plan::plan::SamplerId;
@@ -25,14 +25,15 @@ impl Context<'_> {
         value
     }
 
-    /// Returns the evaluated text of a template of the sampler.
+    /// Evaluates a template of the sampler and returns its value.
     pub(crate) fn text_of(&mut self, index: UserId, id: SamplerId, text: &Template) -> String {
         let mut value = String::new();
         self.with_env(index, id, |env, _| text.eval(env, &mut value));
         value
     }
 
-    /// Returns the name of a user's sampler for expressions; [`Context::give_name`] takes the buffer back.
+    /// Returns the name of a user's sampler for use in expressions. [`Context::give_name`] returns the buffer for
+    /// reuse.
     pub(crate) fn take_name(&mut self, index: UserId, id: SamplerId) -> String {
         let plan = self.plan;
         let text = &plan.samplers[id.0 as usize].name;
@@ -49,7 +50,8 @@ impl Context<'_> {
         self.texts.give(name);
     }
 
-    /// Begins a sample that runs within one turn: sets the name and the start time of its result.
+    /// Begins a sample that starts and ends within one turn of the user: sets the name and the start time of its
+    /// result.
     pub(crate) fn begin_plain(&mut self, index: UserId, id: SamplerId) -> Timing {
         let start = self.clock.now();
         self.result.clear();

@@ -23,7 +23,7 @@ impl Context<'_> {
     /// Returns the time at which a user must end, if there is a limit.
     pub(crate) fn ends_at(&self, index: UserId) -> Option<Nanos> {
         let user = &self.users[index];
-        // A parallel branch runs to its end, as in JMeter.
+        // A parallel branch ignores the group's end and runs to its own end, as in JMeter.
         if user.parallel { None } else { self.run.ends_at(user.group, user.number) }
     }
 

@@ -1,8 +1,9 @@
-//! Marks of requests: fixed header lines that every request carries, and the trace id of each sample. Hot if enabled.
+//! Tags of requests: fixed header lines that every request carries, and the trace id of each sample. Hot if
+//! enabled.
 //!
-//! The lines follow the request line, so that excerpts of long heads contain them. A trace id has the form of W3C Trace
-//! Context: 16 bytes for the sample, of which the first half is the same for the whole core, and 8 bytes for each of
-//! its requests.
+//! The tags directly follow the request line, so that excerpts of long heads contain them. A trace id has the form
+//! of W3C Trace Context: 16 bytes for the sample, of which the first half is the same for the whole core, and 8
+//! bytes for each of its requests.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io::Write as _;
@@ -16,14 +17,14 @@ use crate::time::timing::TraceId;
 const END: &[u8] = b"\r\n\r\n";
 const TRACEPARENT: &[u8] = b"traceparent";
 
-/// State for the marks in a core's requests.
+/// State for the tags of a core's requests.
 #[derive(Debug)]
 pub(crate) struct Tags {
-    /// Header lines, each with its line end.
+    /// The fixed header lines, each with its line end.
     lines: Vec<u8>,
     replaced: Vec<String>,
     traces: Option<Traces>,
-    /// The header lines of the current request.
+    /// The tags of the current request.
     added: Vec<u8>,
 }
 
@@ -58,13 +59,13 @@ impl Tags {
         }
     }
 
-    /// Returns true if each request carries an id of its own, so that no two requests have the same bytes.
+    /// Returns true if each request carries a unique id, so that no two requests have the same bytes.
     #[inline]
     pub(crate) fn vary(&self) -> bool {
         self.traces.is_some()
     }
 
-    /// Returns the trace number of a sample that begins; `TraceId::NONE` if traces are off.
+    /// Returns the trace number of a new sample; `TraceId::NONE` if traces are off.
     #[inline]
     pub(crate) fn begin(&mut self) -> TraceId {
         let Some(traces) = &mut self.traces else { return TraceId::NONE };
@@ -82,8 +83,8 @@ impl Tags {
         }
     }
 
-    /// Writes the marks into a request's head. A mark replaces a header line of the same name. If the plan itself sets
-    /// `traceparent`, that line stays and the request gets no trace id.
+    /// Inserts the tags into a request's head. A tag replaces a header line of the same name. If the plan itself
+    /// sets `traceparent`, that line stays and the request gets no trace id.
     #[inline]
     pub(crate) fn put(&mut self, trace: TraceId, request: &mut Vec<u8>) -> TraceId {
         if self.lines.is_empty() && self.traces.is_none() {
@@ -140,7 +141,7 @@ impl Traces {
     }
 }
 
-/// Maps each number to another one that looks random, without collisions: the last step of splitmix64.
+/// Maps each number to a pseudo-random number, without collisions: the last step of splitmix64.
 fn mixed(number: u64) -> u64 {
     let mut z = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

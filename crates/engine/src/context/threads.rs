@@ -39,7 +39,7 @@ impl Context<'_> {
         branches.in_flight as u32
     }
 
-    /// Notes that an action in a branch ends the user: the user ends after its other branches have ended.
+    /// Records that an action in a branch ends the user. The user ends after its other branches have ended.
     pub(crate) fn stop_around(&mut self, index: UserId) {
         let parent = self.users[index].branch_of;
         if parent != NO_USER
@@ -54,7 +54,7 @@ impl Context<'_> {
         self.users[index].extra.as_mut()?.parts.get_mut()
     }
 
-    /// Returns true if the samples of a branch are only part of its controller's own sample.
+    /// Returns true if the samples of a branch are only sub-results of its controller's parent sample.
     pub(crate) fn is_silent(&self, index: UserId) -> bool {
         let user = &self.users[index];
         user.parallel

@@ -1,4 +1,4 @@
-//! TLS settings for a user's connections: the settings of the core, or separate settings if the user has its own
+//! TLS settings for a user's connections: the core's shared settings, or separate settings if the user has its own
 //! client certificate.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Arrivals: users that start and end because of them.
+//! Arrivals of a schedule: start users for them, and end the users when no arrival remains.
 
 use stats::Counter;
 
@@ -33,7 +33,7 @@ impl Core<'_> {
         }
     }
 
-    /// Runs an iteration for an arrival: with the user that waits for it, or with a new user.
+    /// Runs an iteration for an arrival: with the free user that waits for an arrival, or with a new user.
     pub(crate) fn on_arrival(&mut self, group: GroupId, waiter: Option<Waiter>, at: Nanos) {
         if self.cx.stop.asked {
             return;
@@ -47,7 +47,7 @@ impl Core<'_> {
         }
     }
 
-    /// Closes a group's schedule: no further arrivals come, and its waiting users end.
+    /// Closes a group's schedule of arrivals: no further arrivals come, and the waiting users end.
     pub(crate) fn close_arrivals(&mut self, group: GroupId) {
         self.flow.close_schedule(group);
         for index in (0..self.cx.users.all.len() as u32).map(UserId::from) {

@@ -1,5 +1,5 @@
-//! Joint between the branches of a Parallel Controller and the loop: ends branches, and resumes users whose branches
-//! are done.
+//! Connects the branches of a Parallel Controller to the core's loop: ends branches, and resumes users whose
+//! branches are done.
 
 use plan::plan::{Parallel, SamplerId};
 
@@ -21,7 +21,7 @@ impl<'p> Core<'p> {
         self.carry_on(index, turn)
     }
 
-    /// Lets a user check its branches. Returns false if it still waits for some.
+    /// Makes a user check its branches. Returns false if the user still waits for some of them.
     pub(crate) fn check_branches(&mut self, index: UserId) -> bool {
         let turn = self.flow.check_branches(&mut self.cx, index);
         let step = self.carry_on(index, turn);
@@ -43,7 +43,7 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// Handles the end of a branch: its user is queued if it waited for the branch.
+    /// Handles the end of a branch. If its user waits for the branch, the user is queued.
     pub(crate) fn end_branch(&mut self, branch: UserId) {
         if let Some(parent) = parallel::end_branch(&mut self.cx, branch) {
             self.queue_user(parent);

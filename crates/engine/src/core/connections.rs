@@ -1,11 +1,11 @@
-//! The loop's part in connections of all protocols: queued connections, and routes that nothing uses.
+//! The loop's work on connections of all protocols: opens queued connections, and removes unused routes.
 
 use crate::core::Core;
 use crate::net::slot::Slot;
 use crate::session;
 
 impl Core<'_> {
-    /// Opens queued connections, the oldest first, up to the limit of one iteration of the loop.
+    /// Opens queued connections, the oldest first, up to the limit per iteration of the loop.
     pub(crate) fn connect_queued(&mut self) {
         self.cx.net.begin_turn();
         while let Some(token) = self.cx.net.next_queued() {
@@ -20,7 +20,7 @@ impl Core<'_> {
         }
     }
 
-    /// Removes unused routes if there are many routes.
+    /// Removes unused routes if the core has many routes.
     pub(crate) fn forget_routes(&mut self) {
         let Some(mut used) = self.cx.net.routes.marks() else { return };
         self.http.routes().for_each(|route| used.mark(route));

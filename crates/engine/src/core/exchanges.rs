@@ -1,5 +1,5 @@
-//! Joint between samplers and the modules of small protocols: finds the module that begins a sample, and the module
-//! that builds its result.
+//! Connects samplers to the modules of small protocols: finds the module that begins a sample, and the module that
+//! builds its result.
 
 use std::sync::Arc;
 
@@ -61,7 +61,7 @@ impl Core<'_> {
         Step::Done
     }
 
-    /// Handles the resolver's answer for an exchange.
+    /// Handles the answer of the name resolver for an exchange.
     pub(crate) fn on_resolved(
         &mut self,
         ticket: Ticket,
@@ -75,7 +75,7 @@ impl Core<'_> {
         sessions.on_resolved(&mut around, ticket, (route, known));
     }
 
-    /// Asks the proxy of an exchange's connection for a tunnel.
+    /// Sends a `CONNECT` request to the proxy of an exchange's connection.
     pub(crate) fn ask_for_tunnel(&mut self, ticket: Ticket) {
         let Self { cx, sessions, .. } = self;
         if sessions.exchanges.has(ticket)
@@ -85,20 +85,20 @@ impl Core<'_> {
         }
     }
 
-    /// Begins TLS on the connection of an exchange, with its user's settings.
+    /// Starts the TLS handshake on the connection of an exchange, with the TLS settings of its user.
     pub(crate) fn secure(&mut self, ticket: Ticket) {
         if !self.sessions.exchanges.has(ticket) {
             return;
         }
         let user = self.sessions.exchanges[ticket].user;
         let settings = self.cx.tls_config(self.cx.users.owner(user));
-        // TCP was connected at the last poll at the latest; other users had their turn since.
+        // The TCP connection was established at the last poll at the latest. Other users have run since then.
         let since = self.cx.net.woke;
         let (sessions, mut around) = self.sessions();
         sessions.secure(&mut around, ticket, settings, since);
     }
 
-    /// Builds the sample of an exchange that is over.
+    /// Builds the sample of an exchange that has ended.
     #[inline]
     pub(crate) fn end_exchange(&mut self, ticket: Ticket) {
         let Self { cx, sessions, http, .. } = self;

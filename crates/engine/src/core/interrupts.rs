@@ -1,4 +1,4 @@
-//! Samples that take longer than their Sample Timeout allows: interrupts whatever the user waits for.
+//! Interrupts samples that take longer than their Sample Timeout allows, whatever their users wait for.
 
 use crate::core::Core;
 use crate::http::page;

@@ -1,5 +1,5 @@
-//! Joint between jobs of Java and the modules above: resumes a user after its job, and passes samples to listeners in
-//! order, both native ones and those in Java.
+//! Connects jobs of Java to the modules above: resumes a user after its job, and passes samples to native and Java
+//! listeners in the plan's order.
 
 use std::time::Instant;
 
@@ -19,7 +19,7 @@ impl Core<'_> {
         }
     }
 
-    /// Breaks off a user's job in Java, because the run ends at once.
+    /// Interrupts a user's job in Java, because the run ends at once.
     pub(crate) fn cut_java(&mut self, index: UserId) {
         let next = self.jobs.cut(&mut self.cx, index);
         self.continue_with(index, next);
@@ -57,7 +57,7 @@ impl Core<'_> {
         self.cx.make_ready(index);
     }
 
-    /// Handles the end of a user: listeners get the samples that they have not received yet, and Java gets the end.
+    /// Handles the end of a user: delivers the samples that listeners have not received yet, and notifies Java.
     pub(crate) fn end_java(&mut self, index: UserId) {
         self.reporting().deliver_rest(index);
         self.jobs.end_user(&mut self.cx, index);

@@ -1,7 +1,7 @@
 //! Start and end of users and of their groups.
 //!
-//! A user occupies a slot of the core's slab from its start to its end. Its end releases its connections, waits and
-//! positions at barriers. The only cost is that of the slab's allocations.
+//! A user occupies a slot of the core's slab from its start to its end. Its end closes its connections and removes
+//! its waits and its entries at barriers. The cost of a user is the allocation in the slab.
 
 use plan::plan::GroupId;
 use std::sync::Arc;
@@ -17,7 +17,8 @@ use crate::time::clock::{MS, Nanos};
 use crate::users::User;
 use crate::users::controllers as state;
 
-/// Time between the end of a user and the start of its replacement. A thread of JMeter takes as long.
+/// Time between the end of a user and the start of its replacement, in nanoseconds. A thread of JMeter takes as
+/// long.
 const REPLACED_AFTER: Nanos = MS;
 /// Maximum number of users that start before the sockets are polled.
 const STARTS: u32 = 64;
@@ -26,10 +27,10 @@ impl Core<'_> {
     /// Starts the users that are due.
     pub(crate) fn start_users(&mut self, now: Nanos) {
         let mut n = 0;
-        // A core that is late must not open more and more connections before it reads the open ones.
+        // A core that is late must read its open connections before it opens ever more.
         let mut left = STARTS;
         while n < self.flow.starts.len() {
-            // During a pause no user starts; arrivals are dropped.
+            // During a pause no user starts, and arrivals are dropped.
             while left > 0
                 && (!self.paused || self.flow.starts[n].is_open())
                 && let Some((number, at)) = self.flow.starts[n].take(now)
@@ -46,7 +47,7 @@ impl Core<'_> {
                     };
                     self.start_user(group, number, at);
                 }
-                // Each user has its first turn before the next user is counted.
+                // The new user runs its first turn before the next user is counted as started.
                 self.carry_out_done();
             }
             if self.flow.starts[n].finished() {
@@ -58,7 +59,7 @@ impl Core<'_> {
         }
     }
 
-    /// Starts a user, which runs when its turn comes.
+    /// Starts a user. It runs when the ready queue reaches it.
     pub(crate) fn start_user(&mut self, group: GroupId, number: u32, intended: Nanos) {
         let compiled = &self.cx.plan.groups[group.at()];
         let user = User {
@@ -120,7 +121,7 @@ impl Core<'_> {
         self.group_may_be_done(group);
     }
 
-    /// Starts a replacement for a user that has ended, if the group keeps a number of users.
+    /// Starts a replacement for a user that has ended, if the group keeps a target number of users.
     fn replace_user(&mut self, group: GroupId, number: u32) {
         let Some(polls) = &self.cx.run.groups[group.at()].polls else { return };
         let at = self.cx.clock.now() + REPLACED_AFTER;
@@ -141,10 +142,10 @@ impl Core<'_> {
         }
     }
 
-    /// Reports a group that has no users left and none to start.
+    /// Reports that a group is done, if it has no running users and none to start.
     pub(crate) fn group_may_be_done(&mut self, group: GroupId) {
         if self.flow.alive[group.at()] == 0 && !self.flow.starts.iter().any(|s| s.group == group) {
-            // Rows that other cores write after the end of this group must follow its rows.
+            // Rows that other cores write after the end of this group must come after its rows in the file.
             self.sinks.rows.flush();
             let _ = self
                 .cx

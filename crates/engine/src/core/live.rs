@@ -1,4 +1,4 @@
-//! Changes of the load during the run: users added or removed, a new rate, a pause.
+//! Live changes of the load during the run: users added or removed, a new rate, a pause.
 //!
 //! The cost is one check of a flag per turn of a user. Removed users end after their current sample, as in a run that
 //! is stopped. Added users start at once, 64 per iteration of the loop.
@@ -13,8 +13,8 @@ use crate::time::clock::Nanos;
 use crate::users::{NO_USER, Wait};
 
 impl Core<'_> {
-    /// Sets the number of users that a group has in the run from now on; this core runs its share of them. Users that
-    /// the plan's schedule had yet to start do not start.
+    /// Sets the number of users of a group in the whole run; this core runs its share of them. Users that the
+    /// plan's schedule has not started yet are cancelled.
     pub(crate) fn set_level(&mut self, group: GroupId, users: u32, change: u32) {
         self.flow.changes[group.at()] = change;
         self.flow.starts.retain(|start| start.group != group);
@@ -29,7 +29,7 @@ impl Core<'_> {
             }
             let missing = (wanted as usize).saturating_sub(staying.len());
             let now = self.cx.clock.now();
-            // Numbers of the group's original users are not used twice.
+            // The numbers of the group's original users are not reused.
             let taken = self.cx.run.groups[group.at()].users;
             let number =
                 || taken.saturating_add(self.cx.run.counts.number(group, self.cx.run.shard));
@@ -53,7 +53,7 @@ impl Core<'_> {
         all.filter(stays).collect()
     }
 
-    /// Returns true if the group has as many users on this core as the last live change asked for.
+    /// Returns true if this core runs as many users of the group as the last live change requested.
     pub(crate) fn is_full(&self, group: GroupId) -> bool {
         self.flow.levels[group.at()]
             .is_some_and(|wanted| self.staying(group).len() >= wanted as usize)
@@ -80,7 +80,7 @@ impl Core<'_> {
         }
     }
 
-    /// Parks a user until the pause ends. Returns false if the user is in a state that cannot wait.
+    /// Parks a user until the pause ends. Returns false if the user's state does not allow it to wait.
     pub(crate) fn park(&mut self, index: UserId) -> bool {
         let user = &mut self.cx.users[index];
         if user.stopping {
@@ -109,7 +109,7 @@ impl Core<'_> {
         }
     }
 
-    /// Resumes a user. The pause does not count as lateness of the user.
+    /// Resumes a user after a pause. The duration of the pause does not count as lateness of the user.
     fn resume_after_pause(&mut self, index: UserId) {
         let now: Nanos = self.cx.clock.now();
         let user = &mut self.cx.users[index];

@@ -24,8 +24,8 @@ impl Core<'_> {
         }
     }
 
-    /// Continues after a sampler's work. Its result is the core's current result, or nothing reads it. For a page, the
-    /// embedded resources are loaded first.
+    /// Continues after a sampler's work. Its result is the core's current result, unless nothing reads the result.
+    /// For a page, the embedded resources are loaded first.
     pub(crate) fn end_work(
         &mut self,
         index: UserId,

@@ -1,5 +1,5 @@
-//! The steps of a sample that the loop takes: it begins a sampler's own work, and continues with its user afterwards.
-//! Hot.
+//! The steps of a sample that the loop executes: begins a sampler's own work, and continues with the user
+//! afterwards. Hot.
 
 use plan::plan::{ControllerId, SamplerId, SamplerKind};
 use stats::Outcome;
@@ -15,7 +15,7 @@ use crate::time::timing::Timing;
 use crate::users::{LoopControl, NO_USER};
 
 impl<'p> Core<'p> {
-    /// Takes the steps of a user's sample until the user waits, is ready for its next operation, or has ended.
+    /// Executes the steps of a user's sample until the user waits, is ready for its next operation, or has ended.
     #[inline]
     pub(crate) fn take(&mut self, index: UserId, step: Step) {
         // Most samples leave no further step.
@@ -47,7 +47,7 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// Returns the samples of a core, and the parts that they use.
+    /// Returns the state of a core's samples, and the parts of the core that they use.
     pub(crate) fn sampling(&mut self) -> (&mut Samples, Reporting<'_, 'p>) {
         let Self { cx, samples, jobs, sinks, .. } = self;
         (samples, Reporting { cx, jobs, sinks })
@@ -84,15 +84,15 @@ impl<'p> Core<'p> {
         self.take(index, step);
     }
 
-    /// Completes a sampler that only took time.
+    /// Completes a sampler whose only work was to wait.
     pub(crate) fn wake_sampler(&mut self, index: UserId, id: SamplerId) {
         let (samples, mut on) = self.sampling();
         let step = samples.wake(&mut on, index, id);
         self.take(index, step);
     }
 
-    /// Continues after a sampler's work. Its result is the core's current result, or nothing reads it. Ends its sample,
-    /// or its download.
+    /// Continues after a sampler's work: ends its sample or its download. The result is the core's current result,
+    /// unless nothing reads the result.
     pub(crate) fn close_sample(
         &mut self,
         index: UserId,

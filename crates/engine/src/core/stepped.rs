@@ -1,9 +1,9 @@
-//! A clock that a test steps, so that a day of a run passes in seconds.
+//! A clock that a test advances, so that a day of a run passes in seconds.
 //!
 //! Instead of sleeping, a core moves its clock to the next due time, within the range that the test has allowed. It
-//! first waits in real time for work in flight (an exchange, a heartbeat without its answer). A new allowance wakes no
-//! core, so a core receives exactly the messages that it would receive without a stepped clock. A run without stepped
-//! clock pays one comparison per iteration of the loop.
+//! first waits in real time for work in flight, such as an exchange or an unanswered heartbeat. A larger range
+//! wakes no core, so a core receives exactly the messages that it would receive with the real clock. A run with the
+//! real clock pays one comparison per iteration of the loop.
 
 use std::io;
 
@@ -14,11 +14,11 @@ use crate::time::clock::{MS, Nanos};
 use crate::time::steps::Steps;
 use crate::users::Wait;
 
-/// Interval in which a core checks the allowed time, in real time.
+/// Interval at which a core checks the allowed time, in nanoseconds of real time.
 const PAUSE: Nanos = MS / 20;
 
 impl Core<'_> {
-    /// Waits for events. If nothing is in flight, `timeout` of the core's clock passes at once.
+    /// Waits for events. If nothing is in flight, the core's clock advances by `timeout` at once.
     pub(crate) fn wait_stepped(
         &mut self,
         steps: &Steps,
@@ -40,7 +40,7 @@ impl Core<'_> {
         self.cx.net.driver.wait(events, Some(timeout.min(PAUSE)))
     }
 
-    /// Returns true if the core waits for an answer from outside.
+    /// Returns true if the core waits for an answer from another process or thread.
     fn is_in_flight(&self) -> bool {
         let waits = (0..).zip(&self.cx.users.all).any(|(index, user)| {
             user.alive

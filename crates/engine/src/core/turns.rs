@@ -1,4 +1,4 @@
-//! A user's turn: its next sampler is found and begun, or the user ends. Hot.
+//! A user's turn: finds and begins its next sampler, or ends the user. Hot.
 
 use plan::plan::{ControllerId, OnError, SamplerId};
 use stats::Counter;
@@ -21,7 +21,7 @@ pub(crate) enum Turn {
     On,
     /// The user waits or has ended.
     Waits,
-    /// The user has searched for a sampler for long; other users are next.
+    /// The user has used up its turn in a search for a sampler; other users run next.
     Over,
 }
 
@@ -52,7 +52,8 @@ impl<'p> Core<'p> {
         }
         if given != Pull::Later {
             condition::forget_all_texts(&mut self.cx, index);
-            // A thread of JMeter checks for its end only after it has found its next sampler, and drops that sampler.
+            // A JMeter thread checks whether it must end only after it has found its next sampler, and then drops
+            // that sampler.
             if self.cx.users[index].stopping {
                 let has_next = match given {
                     Pull::Sampler(_) => true,
@@ -86,8 +87,8 @@ impl<'p> Core<'p> {
         if user.alive && user.wait == Wait::Ready { Turn::On } else { Turn::Waits }
     }
 
-    /// Continues with the timers of a user whose wait at a barrier is over. `met` is true if the barrier released the
-    /// user.
+    /// Continues with the remaining timers of a user after its wait at a barrier. `met` is true if the barrier
+    /// released the user.
     pub(crate) fn leave_barrier(&mut self, index: UserId, id: SamplerId, met: bool) {
         if let Some((timer, delay)) = self.flow.leave_barrier(&mut self.cx, index, met) {
             self.run_timers(index, id, (timer, delay));
@@ -101,24 +102,25 @@ impl<'p> Core<'p> {
         branch.unwrap_or(self.cx.plan.groups[user.group.at()].main)
     }
 
-    /// Returns a walk of the user through the tree of controllers, which replays this number of pending calls of Java.
+    /// Creates a walk of the user through the tree of controllers. The walk replays `replays` pending calls to
+    /// Java.
     pub(crate) fn walk(&mut self, index: UserId, replays: usize) -> Walk<'_, 'p> {
         let Self { cx, flow, jobs, sinks, .. } = self;
         Walk::new(Reporting { cx, jobs, sinks }, flow, index, replays)
     }
 
-    /// Returns the visit of a user at a controller.
+    /// Returns a [`Visit`] of a user at a controller.
     pub(crate) fn visit(&mut self, index: UserId, id: ControllerId) -> Visit<'_, 'p> {
         let root = self.cx.users.root(index);
         Visit::new(&mut self.cx, &mut self.flow, (index, root), id)
     }
 
-    /// Returns the parts through which samples reach the recorder and the listeners.
+    /// Returns the parts of the core through which samples reach the recorder and the listeners.
     pub(crate) fn reporting(&mut self) -> Reporting<'_, 'p> {
         Reporting { cx: &mut self.cx, jobs: &mut self.jobs, sinks: &mut self.sinks }
     }
 
-    /// Ends a user if a function has thrown while the user searched for its next sampler. Returns false if none has.
+    /// Ends a user if a function threw an exception in the search for its next sampler. Returns false if none did.
     pub(crate) fn ends_by_exception(&mut self, index: UserId) -> bool {
         let ends = exceptions::ends_user(&mut self.cx, index);
         if ends {
@@ -127,7 +129,7 @@ impl<'p> Core<'p> {
         ends
     }
 
-    /// Ends a user that has run its whole plan, after its listeners have received all samples.
+    /// Ends a user that has completed its plan, after its listeners have received all samples.
     pub(crate) fn end_of_plan(&mut self, index: UserId) {
         if self.jobs.listens
             && !self.cx.gives_up(index)
@@ -142,8 +144,9 @@ impl<'p> Core<'p> {
         self.end_user(index);
     }
 
-    /// Continues after a transaction with a parent sample. If its assertions failed it, and errors start the next
-    /// thread loop, JMeter finds no sampler to leave, and its thread ends with an exception. Throng ends the user too.
+    /// Continues after a transaction with a parent sample. If assertions have failed the transaction, and errors
+    /// start the next thread loop, JMeter has no current sampler, and its thread ends with an exception. Throng
+    /// ends the user too.
     pub(crate) fn after_transaction(&mut self, index: UserId) {
         let user = &self.cx.users[index];
         let next_loop = self.cx.run.groups[user.group.at()].on_error == OnError::NextLoop;

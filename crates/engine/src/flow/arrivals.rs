@@ -1,9 +1,9 @@
-//! Arrivals: at times of a schedule, a free or a new user runs an iteration.
+//! Arrivals: a schedule defines times, and at each time a free or a new user runs an iteration.
 //!
-//! Each such group has an owner core, which alone has the schedule and knows the free users. Users that have ended an
-//! iteration ask the owner for the next one, like users at a barrier ([`crate::flow::barriers`]), and wait. Among the
-//! free users, the one with the lowest number runs next. If the maximum number of users is busy, the arrival is lost.
-//! An iteration costs two messages if its user runs on another core than the owner.
+//! Each such group has an owner core, which alone holds the schedule and the list of free users. Users that have
+//! ended an iteration ask the owner for the next one, like users at a barrier ([`crate::flow::barriers`]), and
+//! wait. Of the free users, the one with the lowest number runs next. If the maximum number of users is busy, the
+//! arrival is lost. An iteration costs two messages if its user runs on another core than the owner.
 
 use plan::plan::GroupId;
 
@@ -23,9 +23,9 @@ use crate::users::controllers as state;
 pub(crate) struct ArrivalResult {
     /// The user for this arrival, if it runs on this core.
     pub(crate) here: Option<ArrivalUser>,
-    /// No further arrivals come.
+    /// True if no further arrivals come.
     pub(crate) is_last: bool,
-    /// The maximum number of users is busy: the arrival is lost.
+    /// True if the maximum number of users is busy, so that the arrival is lost.
     pub(crate) is_lost: bool,
 }
 
@@ -67,12 +67,12 @@ impl Flow {
         moment
     }
 
-    /// Ends the arrivals of a group and notifies the other cores. If the planned number of arrivals came and none was
-    /// lost, users end with their current sample; otherwise they finish their iteration.
+    /// Ends the arrivals of a group and notifies the other cores. If all planned arrivals came and none was lost,
+    /// users end after their current sample; otherwise they finish their iteration.
     pub(crate) fn end_arrivals(&mut self, cx: &Context<'_>, group: GroupId, at: Nanos) {
         let pool = self.owner.pools.remove(&group).unwrap_or_default();
-        // With a rate that was set outside the plan, started iterations are completed: they are the load that was asked
-        // for.
+        // If the rate was set outside the plan, started iterations are completed, because they are the requested
+        // load.
         let whole = cx.run.groups[group.at()].rate.is_some();
         if !whole && (pool.lost == 0 && pool.arrived > 0 || is_reached(cx, group, &pool)) {
             cx.run.close(group, at);
@@ -117,8 +117,8 @@ pub(crate) fn restart_iteration(cx: &mut Context<'_>, group: GroupId, waiter: Wa
 }
 
 impl Flow {
-    /// Returns `None` if an arrival has started this iteration. Otherwise the user waits for the next arrival, or ends
-    /// because there is none.
+    /// Makes a user wait for the next arrival, or ends it if none remains. Returns `None` if an arrival has already
+    /// started this iteration.
     pub(crate) fn awaits_arrival(&mut self, cx: &mut Context<'_>, index: UserId) -> Option<Pull> {
         let (group, number) = (cx.users[index].group, cx.users[index].number);
         if cx.users[index].parallel || cx.run.groups[group.at()].arrivals.is_none() {

@@ -1,9 +1,9 @@
 //! Users that wait for other users: at Synchronizing Timers, and before Critical Sections.
 //!
-//! Each barrier and each lock has an owner core, which alone knows the waiting users. Users of other cores ask the
-//! owner by message and are released by a message, so that nothing is locked and no core waits. A waiter is valid for
-//! one wait: a release that arrives after the user gave up or ended is ignored. A wait costs a message each way if the
-//! owner is another core.
+//! Each barrier and each lock has an owner core, which alone holds the list of waiting users. Users of other cores
+//! send a message to the owner and are released by a message, so that no core blocks. A waiter handle is valid for
+//! one wait: a release that arrives after the user gave up or ended is ignored. A wait costs a message each way if
+//! the owner is another core.
 
 use crate::context::Context;
 use crate::flow::Flow;
@@ -21,7 +21,7 @@ pub(crate) fn release_waiter(cx: &mut Context<'_>, waiter: Waiter) {
     };
     if let Some(held) = extra.locks.iter_mut().find(|held| held.waiter == waiter) {
         held.granted = true;
-        // A user that gets the lock at once has never waited.
+        // A user that gets the lock at once is not waiting.
         if cx.users[index].wait == Wait::Lock {
             cx.users[index].wait = Wait::Ready;
             cx.queue.later.push_user(index);
@@ -29,7 +29,7 @@ pub(crate) fn release_waiter(cx: &mut Context<'_>, waiter: Waiter) {
     } else if extra.meeting.as_ref().is_some_and(|meeting| meeting.waiter == waiter) {
         cx.timers.wheel.remove(index, &mut cx.users);
         if let Wait::Barrier(sampler) = cx.users[index].wait {
-            // The last user to arrive waits for nothing, but its timers are not done yet either.
+            // The last user to arrive at the barrier does not wait, but its remaining timers must still run.
             cx.users[index].wait = Wait::Met(sampler);
             cx.queue.later.push_user(index);
         }
@@ -44,7 +44,7 @@ impl Flow {
         }
     }
 
-    /// Handles a request of this or another core, and releases the waiters that it lets go.
+    /// Handles a request of this or another core, and releases the waiters that may continue.
     pub(crate) fn answer(&mut self, cx: &mut Context<'_>, ask: OwnerRequest) {
         for waiter in self.owner.answer(ask) {
             if waiter.core == cx.index {
@@ -63,7 +63,7 @@ impl Flow {
     /// Makes a user wait at a Synchronizing Timer.
     pub(crate) fn arrive(&mut self, cx: &mut Context<'_>, index: UserId, arrival: &Arrival) {
         let Arrival { sampler, barrier, timeout, timer, delay, .. } = *arrival;
-        // The share of the number that belongs to the users of this process.
+        // The share of the barrier's size that belongs to the users of this process.
         let size = cx.run.shard.users(arrival.size).max(1);
         let now = cx.clock.now();
         let limit = (timeout > 0).then(|| now.saturating_add(timeout.saturating_mul(MS)));

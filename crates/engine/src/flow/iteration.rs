@@ -1,4 +1,4 @@
-//! Start of a controller's iteration, and its notification of all elements that listen to iterations.
+//! Starts an iteration of a controller, and notifies all elements that listen to iterations.
 
 use plan::event::Stop;
 use plan::plan::{Controller, ControllerId, ControllerKind, OnIteration};
@@ -10,7 +10,8 @@ use crate::reports::Report;
 use crate::users::controllers::BEGUN;
 
 impl<'p> Walk<'_, 'p> {
-    /// Begins an iteration, unless it has begun, and notifies its listeners. `Some`: the user cannot continue now.
+    /// Begins a controller's iteration, unless it has begun, and notifies its listeners. Returns `Some` if the user
+    /// cannot continue now.
     pub(crate) fn begin_iteration(&mut self, id: ControllerId) -> Option<Pull> {
         let index = self.index;
         let mut visit = self.visit(id);
@@ -25,7 +26,7 @@ impl<'p> Walk<'_, 'p> {
         if let Some(given) = self.request_values(controller) {
             return Some(given);
         }
-        // In a group of arrivals, a thread of JMeter takes one more arrival before it checks for the end.
+        // In a group of arrivals, a JMeter thread takes one more arrival before it checks whether it must end.
         let user = &self.cx.users[index];
         let group = &self.cx.run.groups[user.group.at()];
         if is_group && user.stopping && group.arrivals.is_some() {
@@ -45,8 +46,8 @@ impl<'p> Walk<'_, 'p> {
         waits.then_some(Pull::Later)
     }
 
-    /// Notifies listeners that a controller begins an iteration; loops count from 1. `Some`: the user cannot continue
-    /// now.
+    /// Notifies listeners that a controller begins an iteration; loops count from 1. Returns `Some` if the user
+    /// cannot continue now.
     pub(crate) fn notify_iteration(
         &mut self,
         controller: &'p Controller,
@@ -57,8 +58,8 @@ impl<'p> Walk<'_, 'p> {
             .or_else(|| self.fire_iteration(controller, iteration, is_loop))
     }
 
-    /// Requests the values that an iteration needs and that are missing: shares of Throughput Controllers that decide
-    /// now, values of data sets.
+    /// Requests missing values that an iteration needs: percentages of Throughput Controllers that decide now, and
+    /// values of data sets.
     fn request_values(&mut self, controller: &Controller) -> Option<Pull> {
         for event in &controller.on_iteration {
             if let OnIteration::Controller(inner) = event
@@ -72,7 +73,7 @@ impl<'p> Walk<'_, 'p> {
         self.lacks.map(|_| Pull::Later)
     }
 
-    /// Runs the elements that act at the start of an iteration. `Some`: the user ends.
+    /// Runs the elements that act at the start of an iteration. Returns `Some` if the user ends.
     fn fire_iteration(
         &mut self,
         controller: &'p Controller,

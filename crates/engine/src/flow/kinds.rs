@@ -29,19 +29,20 @@ use crate::flow::search::Pull;
 use crate::flow::visit::Visit;
 use crate::users::controllers::{ARRIVED, BEGUN, DONE};
 
-/// How a kind of controller counts its iterations.
+/// The way in which a kind of controller counts its iterations.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counting {
-    /// The first iteration has number 1 for listeners; otherwise 0.
+    /// True if listeners get number 1 for the first iteration; false if they get 0.
     pub(crate) from_one: bool,
-    /// Listeners treat the controller as a loop.
+    /// True if listeners treat the controller as a loop.
     pub(crate) is_loop: bool,
-    /// The count is kept when the controller is initialised a second time.
+    /// True if the count is kept when the controller is initialised a second time.
     pub(crate) is_kept: bool,
 }
 
 impl Visit<'_, '_> {
-    /// Runs the kind's checks before a child is asked for a sampler. `Some`: no child is asked.
+    /// Runs the checks of a controller's kind before it asks a child for a sampler. Returns `Some` if no child is
+    /// asked.
     #[inline]
     pub(crate) fn before(&mut self) -> Option<Pull> {
         match &self.controller.kind {
@@ -80,7 +81,7 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// Prepares to ask the child at position `at`. `Some`: the child is not asked.
+    /// Prepares to ask the child at position `at`. Returns `Some` if the child is not asked.
     #[inline]
     pub(crate) fn before_child(&mut self, at: u32) -> Option<Pull> {
         self.state().set_current(at);
@@ -106,7 +107,7 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// Called when the current child, a controller, has nothing more in its iteration.
+    /// Called when the current child, a controller, has no further sampler in its iteration.
     pub(crate) fn child_ended(&mut self, is_dropped: bool) {
         if is_dropped {
             return;
@@ -126,7 +127,7 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// Returns the child at a position of the order in which the children run.
+    /// Returns the child at a position of the execution order.
     #[inline]
     pub(crate) fn child_at(&mut self, at: u32) -> Child {
         let at = match self.controller.kind {
@@ -136,7 +137,7 @@ impl Visit<'_, '_> {
         self.controller.children[at as usize]
     }
 
-    /// Called when all children have been asked. `None`: the controller must be asked once more.
+    /// Called when all children have been asked. Returns `None` if the controller must be asked once more.
     pub(crate) fn after_children(&mut self) -> Option<Pull> {
         match &self.controller.kind {
             Kind::Loop { count, once } => counted_loop::after_children(self, count, *once),
@@ -150,12 +151,13 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// Returns true if a controller that asked itself `turn` times in vain ends its user.
+    /// Returns true if a controller ends its user because it has asked itself for a sampler `turn` times without
+    /// result.
     pub(crate) fn is_stuck(&self, turn: u32) -> bool {
         matches!(self.controller.kind, Kind::Interleave(_)) && interleave::is_stuck(turn)
     }
 
-    /// Returns true if the controller never returns a sampler again, so that its parent drops it.
+    /// Returns true if the controller will never return a sampler again, so that its parent drops it.
     #[inline]
     pub(crate) fn is_done(&mut self) -> bool {
         let done = self.state().is(DONE);
@@ -168,7 +170,7 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// Returns true if the class of the controller, not the user, initialises the children.
+    /// Returns true if the Java class of the controller initialises the children, instead of the user.
     pub(crate) fn begins_itself(&mut self) -> bool {
         match &self.controller.kind {
             Kind::JavaBacked(element) => java_backed::begins(self, *element),
@@ -176,7 +178,7 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// Finishes the initialisation of the controller and of everything in it. Returns false if the user must end.
+    /// Finishes the initialisation of the controller and its children. Returns false if the user must end.
     pub(crate) fn has_begun(&mut self) -> bool {
         match &self.controller.kind {
             Kind::ForEach(_) => self.forget_count(),
@@ -236,7 +238,7 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// Called when the parent controller begins an iteration with this number. Loops count from 1.
+    /// Called when the parent controller begins the iteration with this number. Loops count from 1.
     pub(crate) fn parent_begins(&mut self, iteration: i32, is_loop: bool) {
         match &self.controller.kind {
             Kind::JavaBacked(element) => {
@@ -248,7 +250,7 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// Ends the iteration because a sampler inside has left the controller.
+    /// Ends the iteration because a sampler inside has made the user leave the controller.
     pub(crate) fn is_left(&mut self) {
         match &self.controller.kind {
             Kind::JavaBacked(element) => java_backed::is_left(self, *element),

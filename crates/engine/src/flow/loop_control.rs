@@ -1,8 +1,9 @@
-//! Loop control: a user leaves a sampler for the next iteration of its group or of a loop, or leaves the loop.
+//! Loop control: a sampler makes its user continue with the next iteration of its group or of a loop, or leave the
+//! loop.
 //!
 //! As in JMeter, each controller from the sampler outwards ends its iteration, up to the target loop. A transaction
-//! among them is reported with its samples so far. A transaction with a parent sample outside of the target loop does
-//! not end: it is reported as it is, and continues.
+//! among them is reported with its samples so far. A transaction with a parent sample outside of the target loop
+//! does not end: it is reported in its current state, and continues.
 
 use plan::plan::{ControllerId, ControllerKind};
 

@@ -1,5 +1,5 @@
-//! State that one core keeps for all cores: users at barriers, users before locks, and users that are free for an
-//! arrival.
+//! State that one core keeps for all cores: users at barriers, users that wait for locks, and free users of
+//! arrivals.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -14,7 +14,7 @@ pub(crate) struct Owner {
     barriers: HashMap<BarrierId, Vec<Waiter>>,
     /// Users that wait for each lock; the first user holds the lock.
     locks: HashMap<Box<str>, VecDeque<Waiter>>,
-    /// Pools of the groups of arrivals.
+    /// Pools of users for the groups of arrivals.
     pub(crate) pools: HashMap<GroupId, Pool>,
 }
 
@@ -49,7 +49,7 @@ impl Owner {
                 }
                 queue.front().filter(|_| had).copied().into_iter().collect()
             }
-            // A group that is over has no pool; its users have been notified, or will find out.
+            // The pool of a group that has ended is gone. Its users have been notified, or will be.
             OwnerRequest::Free { group, number, waiter } => {
                 if let Some(pool) = self.pools.get_mut(&group) {
                     pool.free(number, waiter);
@@ -85,7 +85,7 @@ impl OwnerRequest {
     }
 }
 
-/// The owner's state of a group of arrivals.
+/// The owner core's state of a group of arrivals.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
     /// Free users by their number.
@@ -98,7 +98,7 @@ pub(crate) struct Pool {
     pub(crate) next: u32,
 }
 
-/// The user for an arrival: a free one or a new one.
+/// The user that runs an arrival: a free user or a new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ArrivalUser {
     Free(Waiter),
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(names(&owner.answer(arrive(3))), [1, 2, 3]);
         assert_eq!(names(&owner.answer(arrive(4))), [0u64; 0]);
         let give_up = |number| OwnerRequest::GiveUp { barrier, waiter: waiter(number) };
-        // A user that was released meanwhile has nothing to give up.
+        // A user that was released before is not in the list any more.
         assert_eq!(names(&owner.answer(give_up(2))), [0u64; 0]);
         assert_eq!(names(&owner.answer(arrive(5))), [0u64; 0]);
         assert_eq!(names(&owner.answer(give_up(5))), [4, 5]);

@@ -1,8 +1,8 @@
-//! Start times of users: a pure sequence, one start per user of the group.
+//! Start times of users: a sequence without side effects, with one start per user of the group.
 //!
 //! Each core starts every user whose number modulo the number of cores equals the core's rank. The cores of all
-//! processes of the run count, so that cores need no coordination. Users with individual start times start in the order
-//! of these times.
+//! processes of the run are counted, so that they need no coordination. Users with individual start times start in
+//! the order of these times.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::shared::group::GroupSettings;
 use crate::shared::polling::Polls;
 use crate::time::clock::{MS, Nanos};
 
-/// Stands in for the number of an arrival when the schedule is over.
+/// Stands for the number of an arrival when the schedule is over.
 pub(crate) const OVER: u32 = u32::MAX;
 
 /// The starts of one group on one core.
@@ -28,15 +28,15 @@ pub(crate) struct Start {
     users: u32,
     /// Users with individual start times that have not started yet, in descending order: the next one is last.
     listed: Option<Vec<(Nanos, u32)>>,
-    /// Poll times, if the group keeps a number of users: users start at a poll.
+    /// Poll times, if the group keeps a target number of users: users start only at these times.
     polls: Option<Polls>,
-    /// True if users start by arrivals, until the owner closes the schedule.
+    /// True while users start by arrivals, until the owner closes the schedule.
     open: bool,
     /// Arrivals at a rate, if the group has one.
     paced: Option<Paced>,
 }
 
-/// Arrivals at a rate, of which a process starts every `stride`th.
+/// Arrivals at a rate. A process starts only every `stride`th of them.
 #[derive(Debug)]
 struct Paced {
     rate: Arc<Rate>,
@@ -61,7 +61,7 @@ impl Paced {
         self.due = at.min(self.end);
     }
 
-    /// Takes the next arrival: its number and its time.
+    /// Takes the next arrival: returns its number and its time.
     fn take(&mut self) -> (u32, Nanos) {
         let at = self.due;
         if at >= self.end {
@@ -126,7 +126,7 @@ impl Start {
         Self { group, first_at, step, next, stride, users, listed, polls: None, open: true, paced }
     }
 
-    /// Creates starts at given times, in descending order.
+    /// Creates starts at the given times, which are in descending order.
     pub(crate) fn at_once(group: GroupId, listed: Vec<(Nanos, u32)>) -> Self {
         let (first_at, step, next, stride, users) = (0, 0, 0, 1, 0);
         let (listed, polls, open, paced) = (Some(listed), None, false, None);
@@ -169,7 +169,7 @@ impl Start {
         }
     }
 
-    /// Takes the next start if it is due: the user's number and the start time.
+    /// Takes the next start if it is due: returns the user's number and the start time.
     pub(crate) fn take(&mut self, now: Nanos) -> Option<(u32, Nanos)> {
         let at = self.next_at();
         if at > now {
@@ -196,7 +196,7 @@ impl Start {
         listed.insert(place, (at, 0));
     }
 
-    /// Creates a schedule that only starts replacements.
+    /// Creates a schedule that only starts replacements of ended users.
     pub(crate) fn empty(group: GroupId, polls: Polls) -> Self {
         let (first_at, step, next, stride, users) = (0, 0, 0, 1, 0);
         let (listed, polls) = (Some(Vec::new()), Some(polls));

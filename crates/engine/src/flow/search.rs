@@ -1,13 +1,13 @@
 //! The search for the sampler that a user runs next. Hot.
 //!
-//! The tree of controllers is asked from its root, as in JMeter's threads. Each controller asks its current child,
-//! moves on when the child has nothing, and keeps its position in the user's slots. The differences between kinds (what
-//! they do at the start, between children and at the end of an iteration) are in [`kinds`](crate::flow::kinds), one
-//! file per kind. Where a controller asks itself once more, JMeter recurses, and overflows its stack if no sampler is
-//! ever found. Throng uses a loop that yields to other users.
+//! As in JMeter's threads, the search begins at the root of the controller tree. Each controller asks its current
+//! child, moves on when the child has no sampler, and keeps its position in the user's slots. The differences
+//! between kinds (what they do at the start, between children and at the end of an iteration) are in
+//! [`kinds`](crate::flow::kinds), one file per kind. Where a controller calls itself once more, JMeter recurses,
+//! and overflows its stack if no sampler is ever found. Throng uses a loop that yields to other users.
 //!
-//! A repeated search must do no harm. If a search cannot continue (the user waits, or has used up its turn), it changes
-//! nothing on its way out, and the next search finds the same position.
+//! A repeated search must have no side effects. If a search cannot continue (the user waits, or has used up its
+//! turn), it leaves the state unchanged, and the next search reaches the same position.
 
 use plan::plan::{Child, ControllerId, ControllerKind, SamplerId};
 
@@ -22,14 +22,14 @@ use crate::sample::reporting::Reporting;
 /// Maximum number of controllers that are asked for a user's next sampler before other users have their turn.
 const STEPS: u32 = 4096;
 
-/// The answer of a controller.
+/// A controller's answer to the request for the next sampler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pull {
-    /// The controller has nothing (more) in this iteration.
+    /// The controller has no further sampler in this iteration.
     Nothing,
     /// The sampler that the user runs next.
     Sampler(SamplerId),
-    /// A transaction with a parent sample that is complete.
+    /// A transaction with a parent sample has ended.
     Ended(ControllerId),
     /// No answer now: the user waits, has ended, or has used up its turn.
     Later,
@@ -45,12 +45,12 @@ pub(crate) struct Walk<'c, 'p> {
     pub(crate) sinks: &'c mut Sinks,
     pub(crate) index: UserId,
     root: UserId,
-    /// Number of controllers that may still be asked before other users have their turn.
+    /// Number of controllers that the walk may still visit before other users run.
     fuel: u32,
-    /// Number of pending calls to Java-backed controllers that must still be replayed. During the replay nothing is
-    /// decided.
+    /// Number of pending calls to Java-backed controllers that the walk must still replay. During the replay,
+    /// controllers make no decisions.
     pub(crate) replays: usize,
-    /// The Redis Data Set whose next value the user needs first.
+    /// The Redis Data Set that must first be read for the user.
     pub(crate) lacks: Option<u32>,
 }
 
@@ -79,7 +79,7 @@ impl<'c, 'p> Walk<'c, 'p> {
         }
     }
 
-    /// Asks a controller, repeatedly if it asks itself.
+    /// Asks a controller for the next sampler, repeatedly if the controller must be asked once more.
     fn pull_children(&mut self, id: ControllerId) -> Pull {
         for turn in 0.. {
             if !self.may_go_on() {
@@ -100,8 +100,8 @@ impl<'c, 'p> Walk<'c, 'p> {
             match given.or_else(|| self.advance(id)) {
                 Some(given @ (Pull::Later | Pull::Ends)) => return given,
                 Some(given) => {
-                    // JMeter's loops that ask themselves write the index once for each level of recursion that they
-                    // leave.
+                    // JMeter's loops call themselves, and write the index once for each level of recursion that
+                    // they leave.
                     let mut visit = self.visit(id);
                     let times = if visit.controller.name.calls() { turn } else { 0 };
                     (0..=times).for_each(|_| visit.write_index());
@@ -114,7 +114,7 @@ impl<'c, 'p> Walk<'c, 'p> {
         Pull::Later
     }
 
-    /// Asks the current child. `None`: the controller must be asked once more.
+    /// Asks the current child. Returns `None` if the controller must be asked once more.
     pub(crate) fn advance(&mut self, id: ControllerId) -> Option<Pull> {
         if let Some(given) = self.begin_iteration(id) {
             return Some(given);
@@ -170,8 +170,8 @@ impl<'c, 'p> Walk<'c, 'p> {
         self.fuel > 0 && !self.cx.has_thrown()
     }
 
-    /// Waits for expressions that Java evaluates, if the controller is about to read any. `None`: it has none, or all
-    /// are evaluated.
+    /// Makes the user wait for expressions that Java evaluates, if the controller is about to read any. Returns
+    /// `None` if no evaluation is needed.
     #[inline]
     fn awaits_texts(&mut self, id: ControllerId, at_end: bool) -> Option<Pull> {
         if self.cx.controller(id).evaluates.is_empty() || !self.visit(id).reads_texts(at_end) {
@@ -180,7 +180,7 @@ impl<'c, 'p> Walk<'c, 'p> {
         self.awaits_known_texts(id)
     }
 
-    /// Has Java evaluate the expressions of a controller, unless they are evaluated already.
+    /// Sends the expressions of a controller to Java for evaluation, unless they are evaluated already.
     pub(crate) fn awaits_known_texts(&mut self, id: ControllerId) -> Option<Pull> {
         let index = self.index;
         if condition::are_known(self.cx, index, id) {

@@ -1,4 +1,4 @@
-//! A user at a controller: its state there, the plan's controller, and the core's context.
+//! A visit of a user at a controller: the user's state there, the plan's controller, and the core's context.
 //!
 //! JMeter removes children that are permanently done from its list, and its numbers count only the remaining children.
 //! Throng skips such children instead.
@@ -11,12 +11,12 @@ use crate::flow::Flow;
 use crate::ids::UserId;
 use crate::users::controllers::{BEGUN, BROKEN, ControllerState, DONE, DROPPED, NOWHERE};
 
-/// A user at a controller.
+/// A visit of a user at a controller.
 pub(crate) struct Visit<'c, 'p> {
     pub(crate) cx: &'c mut Context<'p>,
     pub(crate) flow: &'c mut Flow,
     pub(crate) index: UserId,
-    /// The virtual user itself, or the one that the branch works for. It holds the controller state.
+    /// The virtual user, or the user of the current branch. It holds the controller state.
     root: UserId,
     pub(crate) id: ControllerId,
     pub(crate) controller: &'p Controller,
@@ -34,7 +34,7 @@ impl<'c, 'p> Visit<'c, 'p> {
         Self { cx, flow, index, root, id, controller }
     }
 
-    /// Returns the number of iterations of the group if it was set for the run, in place of the plan's number.
+    /// Returns the number of iterations of the group, if the settings of the run override the plan's number.
     #[inline]
     pub(crate) fn given_loops(&self) -> Option<i32> {
         if self.controller.parent.is_some() {
@@ -43,7 +43,7 @@ impl<'c, 'p> Visit<'c, 'p> {
         self.cx.run.groups[self.cx.users[self.index].group.at()].loops
     }
 
-    /// Returns the same user's visit at another controller.
+    /// Returns a visit of the same user at another controller.
     pub(crate) fn at(&mut self, id: ControllerId) -> Visit<'_, 'p> {
         Visit::new(self.cx, self.flow, (self.index, self.root), id)
     }
@@ -96,7 +96,7 @@ impl<'c, 'p> Visit<'c, 'p> {
         self.controller.children.iter().all(|child| self.is_dropped(*child))
     }
 
-    /// Returns the position, among all children, of the remaining child number `n`; [`NOWHERE`] if there are fewer.
+    /// Returns the position, among all children, of the `n`th remaining child; [`NOWHERE`] if fewer remain.
     pub(crate) fn nth_left(&self, n: usize) -> u32 {
         let left = self.controller.children.iter().enumerate();
         let mut left = left.filter(|(_, child)| !self.is_dropped(**child));
@@ -107,7 +107,7 @@ impl<'c, 'p> Visit<'c, 'p> {
         self.controller.children.iter().filter(|child| !self.is_dropped(**child)).count()
     }
 
-    /// Begins all child controllers as JMeter's threads initialise them. Returns false if the user must end.
+    /// Initialises all child controllers as JMeter's threads do. Returns false if the user must end.
     pub(crate) fn begin_children(&mut self) -> bool {
         self.controller.children.iter().all(|child| match child {
             Child::Sampler(_) => true,
@@ -115,7 +115,7 @@ impl<'c, 'p> Visit<'c, 'p> {
         })
     }
 
-    /// Begins a controller and everything in it as JMeter's threads initialise them. Returns false if the user must
+    /// Initialises a controller and everything inside it as JMeter's threads do. Returns false if the user must
     /// end.
     pub(crate) fn begin(&mut self) -> bool {
         if self.begins_itself() {
@@ -131,7 +131,7 @@ impl<'c, 'p> Visit<'c, 'p> {
         self.begin_children() && self.has_begun()
     }
 
-    /// Drops a controller from its parent if it never returns a sampler again.
+    /// Drops a controller from its parent if it will never return a sampler again.
     pub(crate) fn drop_if_done(&mut self) -> bool {
         let done = self.is_done();
         if done {

@@ -1,6 +1,6 @@
-//! Handles a complete HTTP response: its connection, cookies, redirects, and the sample. Hot.
+//! Handles a complete HTTP response: its connection, cookies and redirects, and its sample. Hot.
 //!
-//! The connection belongs to the session module (`session`), which has kept those parts of the response that are read.
+//! The module `session` owns the connection and has kept the parts of the response that are needed.
 
 use plan::plan::{Needs, SamplerId, SamplerKind};
 use stats::{ClassId, Counter, Outcome, Recorder};
@@ -94,7 +94,7 @@ impl Answers {
                 let failure = Failure::Connection(fault);
                 return repeat::fail(&outgoing.fixed, cx, sessions, ticket, &failure);
             }
-            // Java's own client follows a redirect on another connection.
+            // Java's own client opens another connection to follow a redirect.
             moves = facts.java
                 && facts.auto_follow
                 && matches!(facts.status, 301..=303 | 305 | 307)
@@ -157,8 +157,8 @@ impl Answers {
         }
     }
 
-    /// Builds a result from the kept parts of a response, stores a cacheable response in the user's cache, and follows
-    /// a redirect.
+    /// Builds a result from the kept parts of a response, stores a cacheable response in the user's cache, and
+    /// follows a redirect if there is one.
     #[inline]
     fn look_at(
         &mut self,
@@ -192,11 +192,11 @@ impl Answers {
         }
         let is_unread = !cx.plan.samplers[id.0 as usize].needs.contains(Needs::HEADERS);
         if filled && !goes_on && is_unread && (exchange.draw.is_small() || !success) {
-            // Details of this sample may be kept, so the result gets its headers.
+            // The run may keep the details of this sample, so the result must contain the headers.
             cx.result.response_headers.clear();
             cx.result.response_headers.push_str(head_of(stash));
         }
-        // A filled result already has the cause of a failure, and `show_head` would clear it.
+        // A result that is already filled has the cause of a failure, and `show_head` would clear it.
         if !success && !filled {
             show_head(cx, stash);
             push_reason(&mut cx.result.message, &stash.head, exchange.java);
@@ -237,7 +237,7 @@ fn head_of(stash: &Stash) -> &str {
     std::str::from_utf8(&stash.head).unwrap_or_default()
 }
 
-/// Completes the sample of a response; `filled`: the core's current result is that of the sample.
+/// Completes the sample of a response. `filled` is true if the core's current result is the result of the sample.
 #[inline]
 fn conclude(
     cx: &mut Context<'_>,
@@ -264,8 +264,8 @@ fn conclude(
     cx.conclude(index, id, timing, outcome);
 }
 
-/// Keeps the connection of a complete response for its user's next request, or closes it. `moves`: the client continues
-/// on another connection.
+/// Keeps the connection of a complete response for its user's next request, or closes it. `moves` is true if the
+/// client continues on another connection.
 #[inline]
 fn leave_line(
     cx: &mut Context<'_>,
@@ -307,7 +307,7 @@ fn end_failed(
     }
 }
 
-/// Records the series values that the head of a response contains.
+/// Records the metrics that response headers report for user-defined series.
 #[inline]
 fn read_series(cx: &mut Context<'_>, head: &[u8]) {
     let recorder = &mut cx.recorder;
@@ -317,7 +317,7 @@ fn read_series(cx: &mut Context<'_>, head: &[u8]) {
 /// Maximum length in bytes of a header value that classifies exchanges.
 const LONGEST_CLASS: usize = 100;
 
-/// Returns the class of a response by the value of a header; `ClassId::NONE` without that header.
+/// Returns the class of a response, taken from the value of the header `name`; `ClassId::NONE` without that header.
 fn class_of(head: &[u8], name: &str, recorder: &mut Recorder) -> ClassId {
     let mut lines = head.split(|byte| *byte == b'\n').skip(1);
     let value = lines.find_map(|line| {
@@ -332,17 +332,18 @@ fn class_of(head: &[u8], name: &str, recorder: &mut Recorder) -> ClassId {
 
 /// The outcome of processing a response.
 enum Seen {
-    /// Another request follows, or the sample has ended.
+    /// The sample continues with another request, or has ended.
     GoesOn,
-    /// The last response of a chain of redirects.
+    /// The response is the last one of a chain of redirects.
     Chain,
-    /// The sample's final response. If `filled`, the core's current result holds it.
+    /// The response is the sample's final response. If `filled` is true, the core's current result holds it.
     Whole { filled: bool },
-    /// The sample's final response; the sample fails by an exception.
+    /// The response is the sample's final response, and the sample fails with an exception.
     Thrown,
 }
 
-/// Returns the times and sizes of a response. `own` is the generator's share of the time to open its connection.
+/// Returns the times and sizes of a response. `own` is the time that the generator itself needed to open the
+/// connection.
 #[inline]
 fn timing_of(
     exchange: &Exchange,
@@ -351,7 +352,8 @@ fn timing_of(
     (own, class): (u64, ClassId),
 ) -> Timing {
     let now = exchange.ended;
-    // The lag counts from the intended to the actual start, and from the arrival of the last byte to its reading.
+    // The lag consists of two parts: from the intended to the actual start, and from the arrival of the last byte
+    // to its reading.
     let wait = (exchange.start - intended).max(0) as u64;
     Timing {
         start: exchange.start,
@@ -372,7 +374,7 @@ fn timing_of(
     }
 }
 
-/// Sets HttpClient's user token variable to the thread name, if the plan uses that variable and it is not set.
+/// Sets HttpClient's user token variable to the thread name, if the plan uses that variable and has not set it.
 fn set_user_token(cx: &mut Context<'_>, index: UserId) {
     let Some(variable) = cx.run.user_token else { return };
     let env = cx.env(index, "");

@@ -1,7 +1,8 @@
 //! Builds the bytes of a request from the rendered template and the user's own headers. Hot.
 //!
-//! The header lines are in HttpClient's order: the plan's headers, conditions of a cache, cookies, headers of the body,
-//! `Host`, `User-Agent`, credentials. A line that the user adds replaces the plan's line of that name.
+//! The header lines are in HttpClient's order: the plan's headers, conditional headers of a cache, cookies, headers
+//! of the body, `Host`, `User-Agent`, credentials. A line that the user adds replaces the plan's line of the same
+//! name.
 
 use plan::http::Request;
 use wire::cache::Conditions;
@@ -15,7 +16,7 @@ pub(crate) struct Added<'a> {
     pub(crate) conditions: Option<&'a Conditions>,
     /// Value of the request's `Cookie` header.
     pub(crate) cookies: Option<&'a [u8]>,
-    /// The request goes through a forwarding proxy: its request line names the server.
+    /// True if the request goes through a forwarding proxy, so that its request line contains the whole URL.
     pub(crate) forwarded: bool,
 }
 
@@ -67,7 +68,7 @@ pub(crate) fn assemble(request: &Request, added: &Added<'_>, out: &mut Vec<u8>) 
     out.extend_from_slice(&request.body);
 }
 
-/// Writes a URL as the request line for a proxy has it: lower-case host, without user information and fragment,
+/// Writes a URL in the form of a request line for a proxy: lower-case host, without user information and fragment,
 /// non-ASCII characters escaped.
 fn put_whole_url(url: &str, out: &mut Vec<u8>) {
     if !url.is_ascii() {
@@ -90,7 +91,7 @@ fn put_whole_url(url: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// Writes the header lines, with conditions and perhaps cookies among them.
+/// Writes the header lines, with conditional headers and, if there are any, cookies among them.
 fn put_lines(
     request: &Request,
     conditions: &Conditions,
@@ -123,7 +124,7 @@ fn put_lines(
     out.extend_from_slice(&request.headers[request.own_end..]);
 }
 
-/// Takes the value if the line has this name: an added line replaces the first line of its name.
+/// Takes the value out if the line has this name, because an added line replaces only the first line of its name.
 fn take_if_named<T>(value: &mut Option<T>, line: &[u8], name: &[u8]) -> Option<T> {
     if value.is_some() && value_of(line, name).is_some() { value.take() } else { None }
 }

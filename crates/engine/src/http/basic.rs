@@ -1,4 +1,4 @@
-//! Credentials for requests of Java's own client, as JMeter adds them: always `Basic`, before the server asks, with
+//! Credentials for requests of Java's own client, added as in JMeter: always `Basic`, before the server asks, with
 //! name and password in UTF-8 and without the domain. Authentication challenges in responses are ignored.
 
 use base64::Engine as _;
@@ -19,7 +19,7 @@ pub(crate) fn add_basic(
     request: &Request,
     out: &mut Vec<u8>,
 ) {
-    // A client that follows a redirect itself keeps the credentials line of its first request.
+    // A client that follows redirects itself keeps the `Authorization` line of its first request.
     let extra = cx.users[index].extra.as_ref();
     let chain = extra.and_then(|extra| extra.redirect.as_ref()).filter(|chain| chain.java);
     let names = match chain {
@@ -61,8 +61,8 @@ pub(crate) fn add_basic(
     out.splice(at..at, format!("Authorization: Basic {secret}\r\n").into_bytes());
 }
 
-/// Appends the line with credentials of an Authorization Manager as JMeter shows it. Java hides a line that the plan
-/// itself sets.
+/// Appends the `Authorization` line of an Authorization Manager to the headers that the result shows, as JMeter
+/// does. Java hides this line if the plan itself sets it.
 pub(crate) fn show(request: &Request, sent: &[u8], out: &mut String) {
     let lines = sent.split(|byte| *byte == b'\n').take_while(|line| !line.trim_ascii().is_empty());
     let own = |value: &[u8]| {

@@ -1,6 +1,7 @@
-//! Caches of users: decide which requests are not sent or are sent conditionally, and store responses.
+//! HTTP caches of users: decide whether a request is sent, sent conditionally or answered from the cache, and store
+//! responses.
 //!
-//! A cache is created at its first use and belongs to the user. The rules are in [`wire::cache`].
+//! A cache is created at its first use and belongs to one user. The caching rules are in [`wire::cache`].
 
 use plan::http::Request;
 use plan::plan::{SamplerId, SamplerKind};
@@ -20,14 +21,14 @@ use crate::time::timing::Timing;
 pub(crate) enum Lookup {
     /// The cached response is fresh: the request is not sent.
     Fresh,
-    /// The request is sent, with these conditions if any.
+    /// The request is sent, with conditional headers if the cache has any for it.
     Send(Conditions),
 }
 
-/// The outcome of a request that is not sent.
+/// The outcome of a request that was answered from the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answered {
-    /// The sample's completion was pushed.
+    /// The request has a sample, whose completion was pushed.
     Sample,
     /// The request has no sample.
     Nothing,
@@ -42,7 +43,8 @@ pub(crate) fn look_up(
     cookies: Option<&[u8]>,
 ) -> Lookup {
     let redirect = cx.users[index].extra.as_ref().and_then(|extra| extra.redirect.as_ref());
-    // HttpClient, if it follows redirects itself, sends the conditions of the first request with each redirect.
+    // If HttpClient follows redirects itself, it sends the conditional headers of the first request with each
+    // redirect.
     let first = redirect.filter(|chain| chain.silent).map(|chain| chain.first_url.clone());
     let now_ms = cx.clock.wall_ms(cx.clock.now());
     let Some(cache) = cache(cx, index, manager) else {
@@ -53,8 +55,8 @@ pub(crate) fn look_up(
         return Lookup::Send(cache.conditions(&url, &[lines]));
     }
     if request.method.eq_ignore_ascii_case("GET") {
-        // Cookies count only here. A cached response that varies with cookies is found only by a request without
-        // cookies.
+        // Cookies count only in this place. A cached response that varies with cookies matches only a request
+        // without cookies.
         let cookie_line: Vec<u8> =
             cookies.map_or_else(Vec::new, |cookies| [b"Cookie: ", cookies, b"\r\n"].concat());
         if cache.is_fresh(&request.url, &[lines, &cookie_line], now_ms) {
@@ -64,7 +66,8 @@ pub(crate) fn look_up(
     Lookup::Send(cache.conditions(&request.url, &[lines]))
 }
 
-/// Answers a request from the cache. Depending on the mode there is no sample, or a sample without a response.
+/// Answers a request from the cache. Depending on the cache mode, this creates no sample, or a sample without a
+/// response.
 pub(crate) fn answer_from_cache(
     cx: &mut Context<'_>,
     index: UserId,
@@ -111,8 +114,8 @@ pub(crate) fn answer_from_cache(
     Answered::Sample
 }
 
-/// Stores a response that may be cached. Returns false if JMeter throws an exception for its headers; the result shows
-/// it.
+/// Stores a response that may be cached. Returns false if JMeter throws an exception because of its headers; the
+/// result then shows the exception.
 pub(crate) fn note_answer(
     cx: &mut Context<'_>,
     index: UserId,
@@ -167,7 +170,7 @@ fn cache<'c>(cx: &'c mut Context<'_>, index: UserId, manager: u32) -> Option<&'c
     cx.users[index].extra().caches[at].as_deref_mut()
 }
 
-/// Returns the exception that JMeter throws.
+/// Returns the class and the message of the exception that JMeter throws.
 fn thrown(malformed: &Malformed) -> (&'static str, String) {
     match malformed {
         Malformed::MaxAge(word) => {

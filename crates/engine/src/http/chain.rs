@@ -1,4 +1,4 @@
-//! Chains of redirects as samples: adds hops, and completes the sample with the last one, passed or failed.
+//! Chains of redirects as samples: adds hops, and completes the sample with the last hop, successful or failed.
 
 use std::fmt::Write;
 
@@ -57,7 +57,7 @@ pub(super) fn first_url(cx: &Context<'_>, index: UserId) -> Option<String> {
     chain.silent.then(|| chain.first_url.clone())
 }
 
-/// Returns the trace of a user's open chain.
+/// Returns the trace id of a user's open redirect chain.
 pub(super) fn open_trace(cx: &Context<'_>, index: UserId) -> Option<TraceId> {
     Some(cx.users[index].extra.as_ref()?.redirect.as_ref()?.trace)
 }
@@ -70,7 +70,7 @@ pub(crate) fn last_hop(cx: &mut Context<'_>, index: UserId, timing: &Timing) {
     }
 }
 
-/// Adds the core's current result to the chain.
+/// Adds the core's current result to the redirect chain as its next hop.
 pub(super) fn add_hop(cx: &mut Context<'_>, chain: &mut Redirect, timing: &Timing, silent: bool) {
     chain.lag += timing.lag;
     chain.phases.add(&timing.phases);
@@ -105,7 +105,7 @@ pub(crate) fn conclude_chain(cx: &mut Context<'_>, index: UserId, id: SamplerId)
     end_chain(cx, index, id, outcome);
 }
 
-/// Fails the chain because a hop failed.
+/// Fails the redirect chain because a hop failed.
 pub(crate) fn fail_chain(
     cx: &mut Context<'_>,
     index: UserId,
@@ -158,7 +158,7 @@ fn end_chain(cx: &mut Context<'_>, index: UserId, id: SamplerId, outcome: Outcom
         trace: chain.trace,
         ..Timing::default()
     };
-    // The sample shows the data of the last hop; sub-results and sums are those of the chain.
+    // The sample shows the data of the last hop. Its sub-results and sums are those of the whole chain.
     std::mem::swap(&mut cx.result.subs, &mut whole.subs);
     cx.result.sub_count = whole.sub_count;
     cx.result.start_ms = whole.start_ms;

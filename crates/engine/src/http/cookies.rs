@@ -20,7 +20,7 @@ pub(crate) fn refresh_user(cx: &mut Context<'_>, sessions: &mut Sessions, index:
     if user.parallel {
         return refresh_branch(cx, index);
     }
-    // Branches increase the iteration count too, but the user's very first iteration still counts as the first.
+    // Branches also increase the iteration count, but the user's first iteration must still count as the first.
     let is_first = |extra: &crate::users::Extra| extra.new_each_iteration && !extra.again;
     if user.iteration == 1 || user.extra.as_deref().is_some_and(is_first) {
         return;
@@ -41,8 +41,8 @@ pub(crate) fn refresh_user(cx: &mut Context<'_>, sessions: &mut Sessions, index:
 }
 
 /// Prepares a branch for its first HTTP sample. For JMeter, a branch that has run before belongs to a different
-/// visitor: HttpClient replaces the user token by the name of the branch's thread, and connections under other tokens
-/// are not reused.
+/// visitor: HttpClient replaces the user token with the name of the branch's thread, and does not reuse connections
+/// under other tokens.
 fn refresh_branch(cx: &mut Context<'_>, branch: UserId) {
     let (parent, main) = (cx.users[branch].branch_of, cx.users[branch].extra().main);
     let branches = cx.users[parent].extra.as_ref().and_then(|extra| extra.parts.get::<Branches>());
@@ -81,7 +81,7 @@ pub(crate) fn store_cookies(cx: &mut Context<'_>, index: UserId, id: SamplerId, 
     let mut shown = Vec::new();
     for line in stash.head.split(|byte| *byte == b'\n') {
         let Some(value) = value_of(line, b"set-cookie") else { continue };
-        // Rejected cookies are ignored without a message, as by JMeter's default log level.
+        // Rejected cookies are ignored without a message, as with JMeter's default log level.
         let _ = jar.store(&origin, value, now_ms, |stored| {
             if let (Stored::Set(cookie), true) = (stored, saves) {
                 shown.push((cookie.name.clone(), cookie.value.clone()));
@@ -93,7 +93,7 @@ pub(crate) fn store_cookies(cx: &mut Context<'_>, index: UserId, id: SamplerId, 
     }
 }
 
-/// Sets the variable that exposes a cookie's value.
+/// Sets the variable that holds a cookie's value for the plan.
 pub(crate) fn show_cookie(cx: &mut Context<'_>, index: UserId, cookie: &str, value: &str) {
     let mut name = cx.texts.take();
     name.push_str(&cx.run.settings.cookies.prefix);
@@ -102,7 +102,8 @@ pub(crate) fn show_cookie(cx: &mut Context<'_>, index: UserId, cookie: &str, val
     cx.texts.give(name);
 }
 
-/// Begins an iteration of the group: resets what the plan resets each iteration.
+/// Begins an iteration of the group: clears the cookies, caches and connections that the plan clears for each
+/// iteration.
 pub(crate) fn begin_iteration(cx: &mut Context<'_>, index: UserId) {
     let plan = cx.plan;
     let user = &mut cx.users[index];
@@ -121,7 +122,7 @@ pub(crate) fn begin_iteration(cx: &mut Context<'_>, index: UserId) {
         let clears =
             if manager.controlled_by_group { !same_user } else { manager.clear_each_iteration };
         if clears && !first {
-            // The jar is rebuilt with the plan's own cookies at its next use.
+            // The next use creates the cookie jar anew, with the plan's own cookies.
             *jar = None;
         }
     }

@@ -1,8 +1,8 @@
 //! Credentials of users: adds them to requests, and answers authentication challenges.
 //!
-//! As in HttpClient, a challenged request is resent within the same sample. The sample has the time of all its requests
-//! and the sizes of the last. A user's HTTP client keeps learned credentials per server, as JMeter's does. Two entries
-//! for one server differ only by their realms.
+//! As in HttpClient, a challenged request is resent within the same sample. The sample's time covers all its
+//! requests; its sizes are those of the last one. A user's HTTP client keeps learned credentials per server, as
+//! JMeter's does. Two entries for one server differ only in their realms.
 
 use std::ops::Range;
 
@@ -34,7 +34,8 @@ pub(crate) struct Keyring {
 pub(crate) struct ProxyAuth {
     pub(crate) route: RouteId,
     pub(crate) dialogue: Dialogue,
-    /// An Authorization Manager without an entry for the URL has made the HTTP client drop the proxy's credentials.
+    /// True if the HTTP client has dropped the proxy's credentials, because an Authorization Manager had no entry
+    /// for the URL.
     pub(crate) lost: bool,
 }
 
@@ -43,7 +44,7 @@ pub(crate) struct ProxyAuth {
 pub(super) enum Challenged {
     /// The response was a challenge, and the request is resent.
     Again,
-    /// The sample's final response, with its kept parts.
+    /// The response is final for the sample. Contains its kept parts.
     No(Option<Box<Stash>>),
 }
 
@@ -60,13 +61,13 @@ pub(crate) struct Round {
     route: RouteId,
     server: Dialogue,
     keys: Vec<Key>,
-    /// State for a forwarding proxy.
+    /// Authentication state for a forwarding proxy.
     proxy: Option<Dialogue>,
     /// Byte range of the credentials lines in the request.
     lines: Range<usize>,
-    /// True if the method may have a body.
+    /// True if a request with this method may have a body.
     entity: bool,
-    /// True if the plan itself sets the server's credentials line, or (`own_proxy`) the proxy's.
+    /// True if the plan itself sets the line `Authorization` or, for `own_proxy`, `Proxy-Authorization`.
     own: bool,
     own_proxy: bool,
 }
@@ -83,7 +84,7 @@ struct KnownCredentials {
 impl crate::users::Part for KnownCredentials {}
 
 impl crate::users::Extra {
-    /// Returns the routes for which the user has credentials or authentication state.
+    /// Returns the routes for which the user's client has credentials or authentication state.
     pub(crate) fn credential_routes(&self) -> impl Iterator<Item = RouteId> + '_ {
         let learned = self.parts.get::<KnownCredentials>().into_iter();
         let known = learned.flat_map(|learned| {
@@ -111,7 +112,7 @@ pub(super) fn answers_challenge(
     let head = stash.as_ref().map_or(&[][..], |stash| &stash.head);
     let again = challenged(cx, index, &mut round, facts.status, head);
     let Some(stash) = stash.as_mut().filter(|_| again) else {
-        // Where HttpClient follows redirects itself, it keeps the authentication state.
+        // If HttpClient follows redirects itself, it keeps the authentication state.
         let goes_on =
             facts.auto_follow && matches!(facts.status, 301..=308) && round.server.has_begun();
         if goes_on {
@@ -175,8 +176,8 @@ fn challenged(
     again
 }
 
-/// Adds credentials to a request that has an Authorization Manager, or that goes through a proxy which may need some.
-/// Returns true if a challenge in the response will be answered.
+/// Adds credentials to a request that has an Authorization Manager, or that uses a proxy which may require
+/// credentials. Returns true if the client will answer a challenge in the response.
 pub(crate) fn add_credentials(
     cx: &mut Context<'_>,
     index: UserId,
@@ -223,7 +224,7 @@ pub(crate) fn add_credentials(
     true
 }
 
-/// Returns the authentication state of the user with the proxy of a route.
+/// Returns the user's authentication state with the proxy of a route.
 pub(crate) fn proxy_auth<'c>(
     cx: &'c mut Context<'_>,
     index: UserId,
@@ -343,7 +344,8 @@ fn begin_round(
     round
 }
 
-/// Returns the credentials of an Authorization Manager for the server of a request, without preemptive authentication.
+/// Returns the credentials of an Authorization Manager that match the server of a request, for use after a
+/// challenge.
 fn keys_for(
     cx: &mut Context<'_>,
     (index, id): (UserId, SamplerId),
@@ -377,8 +379,8 @@ fn key_of(cx: &mut Context<'_>, index: UserId, id: SamplerId, entry: &Authorizat
     }
 }
 
-/// Returns the credentials that fit a challenge best: those of its realm, else general ones. A challenge without a
-/// realm accepts any credentials, general ones first.
+/// Returns the credentials that match a challenge best: those of its realm, else credentials without a realm. A
+/// challenge without a realm accepts any credentials, those without a realm first.
 fn for_realm(keys: &[Key], realm: Option<&str>) -> Option<Credentials> {
     let of = |realm: Option<&str>| keys.iter().find(|key| key.realm.as_deref() == realm);
     let found = match realm {

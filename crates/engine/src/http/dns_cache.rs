@@ -1,9 +1,9 @@
 //! Host names that users resolve themselves under a DNS Cache Manager: hosts that the plan defines, and addresses that
 //! each user caches until they are cleared.
 //!
-//! Addresses that a user found form a route of their own, pinned to these addresses; users with the same addresses
-//! share it. Connections still belong to the original route: an open connection is reused even if the name resolves
-//! differently by now.
+//! Addresses that a user has resolved form a separate route with only these addresses; users with the same
+//! addresses share it. Connections still belong to the original route: an open connection is reused even if the
+//! name now resolves differently.
 //!
 //! Samplers of WebSocket, TCP and UDP ignore the DNS Cache Manager, as in JMeter's plug-ins. Only HTTP uses it.
 
@@ -23,8 +23,8 @@ use crate::session::Sessions;
 use crate::time::clock::Nanos;
 use crate::users::Wait;
 
-/// Resolves the host of an exchange from the user's cache and the plan's hosts. Returns true if the connection is being
-/// opened, or waits for addresses of the plan's own hosts or name servers.
+/// Resolves the host of an exchange from the user's cache and the plan's hosts. Returns true if the connection is
+/// being opened, or waits for the addresses of a host that the plan defines or for the plan's own name servers.
 pub(crate) fn look_up_name(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) -> bool {
     let exchange = &sessions.exchanges[ticket];
     let (index, route) = (exchange.user, exchange.route);
@@ -114,7 +114,7 @@ pub(crate) fn keep_name(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: T
     sessions.lines[line].opening.route = via;
 }
 
-/// Handles the answer for a host that the plan defines, or for a query to the plan's own name servers.
+/// Handles the resolver's answer for a host that the plan defines, or for a query to the plan's own name servers.
 pub(crate) fn on_named(
     cx: &mut Context<'_>,
     sessions: &mut Sessions,

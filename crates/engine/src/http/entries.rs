@@ -1,4 +1,4 @@
-//! Entries of Authorization Managers: the strings that are compared with their URLs.
+//! Entries of Authorization Managers: builds the strings that are compared with the URLs of the entries.
 
 use plan::http::Request;
 
@@ -11,7 +11,7 @@ pub(crate) fn names_of(request: &Request, whole: bool) -> Vec<String> {
     let path = unescaped(&request.target[..request.path_len.min(request.target.len())]);
     let usual = if request.secure { 443 } else { 80 };
     if whole {
-        // For a forwarding proxy, JMeter does not rebuild the URL.
+        // With a forwarding proxy, JMeter does not rebuild the URL.
         let end = parts.query.as_ref().map_or(parts.path.end, |query| query.end);
         let (path, rest) = (&request.url[parts.path.clone()], &request.url[parts.path.start..end]);
         return match parts.port {

@@ -30,18 +30,18 @@ use crate::time::timing::TraceId;
 pub(crate) enum BeginResult {
     /// The request is in flight, or has ended already and pushed its completion.
     InFlight,
-    /// The user's cache has the response, and the request has no sample.
+    /// The user's cache has the response, and the plan wants no sample for cached responses.
     LeftOut,
 }
 
-/// An assembled request, before a connection is chosen.
+/// An assembled request for which no connection is chosen yet.
 #[derive(Clone, Copy, Debug)]
 struct Sending<'a> {
     bytes: &'a [u8],
     /// Value of the request's `Cookie` header.
     cookies: &'a [u8],
     route: RouteId,
-    /// The constant request that this is, if any.
+    /// The constant request from which this one comes, if any.
     fixed: Option<&'a Fixed>,
     trace: TraceId,
     /// True if a challenge in the response will be answered.
@@ -61,9 +61,9 @@ struct ExtraHeaders<'a> {
 /// State of a core for sending requests.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
-    /// Buffer for the current request.
+    /// Buffer in which the current request is rendered.
     pub(super) request: Request,
-    /// Buffer for the cookie line of a request.
+    /// Buffer for the value of a request's `Cookie` header.
     cookie_line: Vec<u8>,
     pub(super) fixed: FixedRequests,
     pub(super) gateways: Gateways,
@@ -171,7 +171,7 @@ impl Outgoing {
             Ok(()) => match self.gateways.seal(cx, (index, id), http, &mut request) {
                 Ok(()) => {
                     let begun = self.send_rendered(cx, sessions, (index, id), http, &request);
-                    // A response from the user's cache needs no session key.
+                    // A response from the user's cache needs no decryption key.
                     self.gateways.encrypted = None;
                     begun
                 }
@@ -203,7 +203,7 @@ impl Outgoing {
             return BeginResult::InFlight;
         }
         let with_cookies = !request.stripped && self.cookie_line(cx, index, http, request);
-        // With Java's own client, the exception is thrown before the sample has a name.
+        // With Java's own client, JMeter throws the exception before the sample has a name.
         if failure::fails_by_exception(cx, index, id, Some(request).filter(|request| !request.java))
         {
             return BeginResult::InFlight;
@@ -322,7 +322,7 @@ impl Outgoing {
         let mut line = std::mem::take(&mut self.cookie_line);
         let path = &request.target[..request.path_len.min(request.target.len())];
         let mut origin = Origin { host: &request.host, path, secure: request.secure };
-        // An HTTP client that follows redirects itself sends the cookies of its first request with each.
+        // If HttpClient follows redirects itself, it sends the cookies of its first request with each redirect.
         let first = chain::first_url(cx, index);
         if let Some(url) = first.as_deref().and_then(|url| lang::url::absolute(url).ok()) {
             let path = url.path_and_query.split('?').next().unwrap_or("/");
@@ -362,13 +362,14 @@ fn sample_trace(cx: &mut Context<'_>, index: UserId) -> TraceId {
     known.unwrap_or_else(|| cx.tags.begin())
 }
 
-/// Returns true if Java's own client refuses a header value: it has a line end that no blank follows.
+/// Returns true if Java's own client refuses a header value, because it contains a line end without a following
+/// blank.
 fn ends_header(value: &[u8]) -> bool {
     memchr::memchr_iter(b'\n', value).any(|at| !matches!(value.get(at + 1), Some(b' ' | b'\t')))
         || memchr::memchr(b'\r', value).is_some()
 }
 
-/// Returns the facts of a request that decide how its response is handled.
+/// Returns the properties of a request that decide how its response is handled.
 #[inline]
 fn facts_of(
     cx: &Context<'_>,
@@ -402,7 +403,7 @@ fn facts_of(
     }
 }
 
-/// Fails the sample of a request that could not be rendered.
+/// Fails the sample of a request whose templates could not be evaluated.
 fn end_unrendered(
     cx: &mut Context<'_>,
     (index, id): (UserId, SamplerId),
@@ -411,7 +412,7 @@ fn end_unrendered(
 ) {
     cx.result.clear();
     if problem.no_url && cx.plan.samplers[id.0 as usize].needs.contains(Needs::SAMPLER_DATA) {
-        // JMeter uses a new result here, which has no method.
+        // JMeter uses a new result in this case, which has no method.
         cx.result.sampler_data.push_str("null");
     }
     if !problem.no_url && !problem.no_client {

@@ -8,8 +8,8 @@ use crate::http::chain;
 use crate::ids::UserId;
 use crate::time::timing::Timing;
 
-/// Fails the sample of a request if a function in its templates has thrown. Without `request`, the URL is not known
-/// yet, and the sample has neither URL nor name. Returns false if no function has thrown.
+/// Fails the sample of a request if a function in its templates has thrown an exception. Without `request`, the URL
+/// is not known yet, and the sample has neither URL nor name. Returns false if no function has thrown.
 pub(crate) fn fails_by_exception(
     cx: &mut Context<'_>,
     index: UserId,
@@ -17,7 +17,7 @@ pub(crate) fn fails_by_exception(
     request: Option<&plan::http::Request>,
 ) -> bool {
     let Some(thrown) = cx.texts.thrown.take() else { return false };
-    // An error that no sampler of JMeter catches ends the user.
+    // A Java `Error` that no sampler of JMeter catches ends the user.
     if thrown.is_error() {
         cx.push_thrown(index, thrown);
         return true;
@@ -48,7 +48,8 @@ pub(crate) fn unsendable(
     fail_result(cx, index, id, timing, Outcome::Other, named);
 }
 
-/// Completes a sample that failed before it had a response. Code, message and URL are in the core's current result.
+/// Completes a sample that failed before it had a response. The caller has put code, message and URL into the
+/// core's current result.
 pub(crate) fn fail_result(
     cx: &mut Context<'_>,
     index: UserId,
@@ -76,7 +77,7 @@ pub(crate) fn fail_result(
     cx.conclude(index, id, timing, outcome);
 }
 
-/// Puts the first line of the exception's stack trace into the body, where JMeter has the whole trace.
+/// Puts the first line of the exception's stack trace into the body. JMeter puts the whole trace there.
 pub(crate) fn put_exception_text(cx: &mut Context<'_>, id: SamplerId) {
     if !cx.plan.samplers[id.0 as usize].needs.intersects(Needs::BODY | Needs::TEXT) {
         return;

@@ -15,7 +15,7 @@ use crate::inbox::results::Content;
 use crate::time::timing::Timing;
 use crate::users::Wait;
 
-/// A file read in progress, seen by its user.
+/// A file read in progress, as its user sees it.
 #[derive(Debug)]
 pub(crate) struct Reading {
     /// Ticket of the read, which distinguishes it from reads of earlier users of the same slot.
@@ -96,7 +96,7 @@ fn end_file(
             result.code = format!("Non HTTP response code: {class}");
             result.message = format!("Non HTTP response message: {message}");
             cx.return_result(result);
-            // JMeter does not measure the time of failed reads.
+            // JMeter does not measure the duration of failed reads.
             timing.end = timing.start;
             return failure::fail_result(cx, index, id, timing, Outcome::File, true);
         }
@@ -105,7 +105,7 @@ fn end_file(
     result.code.push_str("200");
     result.message.push_str("OK");
     result.data_type = "text";
-    // JMeter ignores what the page itself declares.
+    // JMeter ignores the character set that the page itself declares.
     let charset = if reading.charset.is_empty() { "UTF-8" } else { &reading.charset };
     result.content_type.push_str("text/html; charset=");
     result.content_type.push_str(charset);

@@ -18,11 +18,11 @@ use crate::ids::UserId;
 use crate::session::http1::{Encrypted, HttpExchange, Stash};
 use crate::time::timing::Timing;
 
-/// Decoders for response bodies of a core.
+/// Decoders of a core for response bodies.
 pub(crate) struct Bodies {
     inflater: Inflater,
     gzip: Gzip,
-    /// An encrypted body, and its plain text.
+    /// Buffer for an encrypted body and its plain text.
     sealed: Vec<u8>,
     plain: Vec<u8>,
 }
@@ -69,7 +69,7 @@ impl Bodies {
             } else {
                 write_headers(&stash.head, coding.is_some(), &mut result.response_headers)
             };
-            // JMeter counts the length of its own text of the headers, plus the line ends that are missing in it.
+            // JMeter counts the length of the headers as it shows them, plus the line ends that it removed.
             result.headers_size = (result.response_headers.encode_utf16().count()
                 + lines.saturating_sub(1)
                 + 3) as u64;
@@ -87,7 +87,7 @@ impl Bodies {
         cx.return_result(result);
     }
 
-    /// Fills in the decoded body and its text.
+    /// Fills in the decoded body and its conversion to a string.
     fn fill_body(
         &mut self,
         cx: &Context<'_>,
@@ -105,9 +105,10 @@ impl Bodies {
                 stash.body.truncate(limit);
                 std::mem::swap(&mut result.body, &mut stash.body);
             }
-            // Bytes that were decoded before an error are kept, as a reader of the stream would have them.
+            // Bytes that were decoded before an error are kept, as a stream reader in JMeter would have received
+            // them.
             Some(coding) => {
-                // If the body was longer than the kept bytes, its end is missing on purpose.
+                // If the body exceeded the limit of kept bytes, its end is missing on purpose.
                 let forgiving =
                     cx.run.settings.http.allows_truncated(coding) || stash.body.len() >= received;
                 let ended = [CodingError::Truncated, CodingError::TruncatedTrailer].map(Some);
@@ -158,8 +159,8 @@ impl Bodies {
         }
         let own = encrypted.key;
         let mut opened = self.open(&SessionKey { sends_vector: false, ..own }, limit, &result.body);
-        // If each body has its own initialisation vector, the response may use that of the request or one of its own.
-        // Decompression shows which.
+        // If each body has its own initialisation vector, the response may use the request's vector or its own.
+        // Decompression shows which one.
         if opened.is_err() && own.sends_vector && own.gzip {
             opened = self.open(&own, limit, &result.body);
         }
@@ -184,7 +185,7 @@ impl Bodies {
     }
 }
 
-/// Fills a result except for the response's headers and body.
+/// Fills a result, except for the response's headers and body.
 fn begin_result(
     cx: &Context<'_>,
     (index, id): (UserId, SamplerId),
@@ -212,7 +213,8 @@ fn begin_result(
     (result.bytes, result.sent) = (timing.received, timing.sent);
 }
 
-/// Fills in the facts of a request that are known before its outcome. The stash holds the facts that are needed.
+/// Fills in the facts of a request that are known before its outcome. The stash contains the facts that readers of
+/// the result need.
 pub(crate) fn show_request(result: &mut SampleResult, stash: &Stash) {
     result.http = true;
     for (to, from) in [
@@ -237,7 +239,7 @@ fn data_type(content_type: &str) -> &'static str {
     if BINARY.iter().any(lower) && !TEXT_AFTER_ALL.iter().any(lower) { "bin" } else { "text" }
 }
 
-/// Appends the reason phrase of a response. Without one, Java's own client has the whole status line.
+/// Appends the reason phrase of a response. If there is none, Java's own client reports the whole status line.
 pub(crate) fn push_reason(to: &mut String, head: &[u8], java: bool) {
     let status_line = status_line(head);
     let words = match reason(status_line) {
@@ -282,7 +284,7 @@ fn undecodable(result: &mut SampleResult, coding: Option<Coding>, error: CodingE
         CodingError::Truncated => ("java.io.EOFException", "Unexpected end of ZLIB input stream"),
         CodingError::NotGzip => ("java.util.zip.ZipException", "Not in GZIP format"),
         CodingError::BadTrailer => ("java.util.zip.ZipException", "Corrupt GZIP trailer"),
-        // Java names the violated rule of the format, which is not known here.
+        // Java names the violated rule of the compression format. Throng does not know it.
         CodingError::Corrupt => ("java.util.zip.ZipException", "invalid compressed data"),
     };
     result.code.clear();

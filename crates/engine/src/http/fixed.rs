@@ -15,7 +15,7 @@ use crate::session::http1::{HttpExchange, Stash};
 #[derive(Debug)]
 pub(crate) struct Fixed {
     pub(crate) request: Request,
-    /// The bytes as sent, without cookies.
+    /// The request's bytes as sent, without cookies.
     pub(crate) bytes: Arc<Rendered>,
     pub(crate) route: RouteId,
     pub(crate) facts: HttpExchange,
@@ -35,7 +35,8 @@ impl FixedRequests {
         self.0[id.0 as usize].as_deref()
     }
 
-    /// Takes a sampler's request out, for work that needs the other requests too. [`Self::put`] returns it.
+    /// Takes the constant request of a sampler out, for work that also needs the other requests. [`Self::put`] puts
+    /// it back.
     #[inline]
     pub(super) fn take(&mut self, id: SamplerId) -> Option<Box<Fixed>> {
         self.0[id.0 as usize].take()
@@ -46,12 +47,13 @@ impl FixedRequests {
         self.0[id.0 as usize] = Some(fixed);
     }
 
-    /// Returns the routes of all requests.
+    /// Returns the routes of all constant requests.
     pub(super) fn routes(&self) -> impl Iterator<Item = RouteId> + '_ {
         self.0.iter().flatten().map(|fixed| fixed.route)
     }
 
-    /// Fills in the request of a sampler after its exchange has ended. Before that, no copy of it is kept per user.
+    /// Fills in the request of a sampler after its exchange has ended. Until then, no copy of the request is kept
+    /// per user.
     pub(super) fn show(
         &self,
         cx: &Context<'_>,
@@ -66,7 +68,7 @@ impl FixedRequests {
     }
 }
 
-/// Stores those parts of a request in the stash that its result shows.
+/// Stores the parts of a request that its result shows in the stash.
 pub(super) fn show(
     stash: &mut Stash,
     needs: Needs,

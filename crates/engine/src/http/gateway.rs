@@ -23,7 +23,7 @@ use crate::session::http1::{Encrypted, HttpExchange};
 /// The keys of a gateway: `None` if it is switched off, `Err` with the reason if its settings are wrong.
 type Known = Result<Option<Box<Sealer>>, String>;
 
-/// The gateways of a core.
+/// The gateways of a core, with their keys.
 #[derive(Debug)]
 pub(crate) struct Gateways {
     /// Keys per gateway; the settings are evaluated at their first use.
@@ -95,7 +95,7 @@ impl Gateways {
         Ok(())
     }
 
-    /// Stores the result code of a gateway's response.
+    /// Reads the result code from a gateway's response and stores it with the exchange.
     pub(super) fn judge(&self, http: &Http, head: &[u8], facts: &mut HttpExchange) {
         let known = http.gateway.and_then(|at| self.known[at as usize].as_ref());
         let Some(Ok(Some(sealer))) = known.filter(|_| (200..400).contains(&facts.status)) else {
@@ -109,7 +109,7 @@ impl Gateways {
     }
 }
 
-/// Returns the result code of a failure in a header value; 0 for success, and if the header is absent.
+/// Parses the result code of a failure from a header value. Returns 0 for success or a missing header.
 fn failure_of(value: &[u8]) -> i32 {
     let code = std::str::from_utf8(value).ok().and_then(|value| value.parse::<i32>().ok());
     match code {
@@ -137,7 +137,7 @@ fn read(cx: &mut Context<'_>, (index, id): (UserId, SamplerId), at: u32) -> Know
     made
 }
 
-/// Counts the work for one request.
+/// Counts the signatures and encryptions of one request in the statistics.
 fn count(recorder: &mut Recorder, before: Counts, after: Counts) {
     for (counter, before, after) in [
         (Counter::MgsSealed, before.sealed, after.sealed),

@@ -6,8 +6,8 @@ use plan::plan::SamplerId;
 use crate::context::Context;
 use crate::ids::UserId;
 
-/// Evaluates the name while the first request of a sample is built, because functions in it have side effects. Without
-/// an HTTP client (`no_client`) the sample is still named, once.
+/// Evaluates the name while the first request of a sample is built, because functions in the name have side
+/// effects. Without an HTTP client (`no_client`) the sample is still named, once.
 pub(crate) fn begin(cx: &mut Context<'_>, index: UserId, id: SamplerId, no_client: bool) {
     let counts = cx.plan.samplers[id.0 as usize].name.calls();
     if counts && (no_client || !cx.run.settings.results.keep_sub_labels) {
@@ -15,7 +15,7 @@ pub(crate) fn begin(cx: &mut Context<'_>, index: UserId, id: SamplerId, no_clien
     }
 }
 
-/// Evaluates the name for a further request of the sample, because functions in it have side effects.
+/// Evaluates the name for a further request of the sample, because functions in the name have side effects.
 pub(crate) fn read(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
     let plan = cx.plan;
     let name = &plan.samplers[id.0 as usize].name;

@@ -1,5 +1,5 @@
-//! Connections for HTTP requests: finds an idle connection of the user or opens one, and decides whether it can be
-//! reused.
+//! Connections for HTTP requests: finds an idle connection of the user or opens one, and decides whether a
+//! connection can be reused.
 
 use plan::plan::{Plan, SamplerKind};
 use stats::Counter;
@@ -65,8 +65,8 @@ pub(super) fn idle_line(
     }
 }
 
-/// Opens a connection for a request that waits in its exchange. `own` is the time that this process has already spent
-/// on opening connections for it.
+/// Opens a connection for a request that waits in its exchange. `own` is the time that this process has already
+/// spent on opening connections for the request.
 pub(super) fn open(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket, own: u64) {
     let exchange = &sessions.exchanges[ticket];
     let (index, start) = (exchange.user, exchange.start);
@@ -89,9 +89,9 @@ pub(super) fn open(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket
 pub(super) enum Closing {
     /// The connection can be reused.
     No,
-    /// The peer has closed the connection.
+    /// The connection cannot be reused, because the peer has closed it.
     ByPeer,
-    /// The connection has bytes after the response, or its end was the end of the response.
+    /// The connection cannot be reused: bytes follow the response, or the response ended only with the connection.
     Broken,
 }
 

@@ -1,8 +1,8 @@
 //! Pages: branches of a user load the embedded resources of a page, at most as many at a time as the plan allows.
 //!
-//! A branch is a slot among the users, but no virtual user. It has one exchange (and its redirects) in flight, on a
-//! connection of its user, and its result becomes a sub-result of the page. Branches are kept for the next page. A page
-//! within a page is loaded by branches of the branch.
+//! A branch is a slot among the users, but not a virtual user. It has one exchange (and its redirects) in flight,
+//! on a connection of its user, and its result becomes a sub-result of the page. Branches are kept for the next
+//! page. A page within a page is loaded by branches of the branch.
 
 use plan::plan::SamplerId;
 use plan::result::SampleResult;
@@ -17,22 +17,23 @@ use crate::users::{NO_USER, Wait};
 #[derive(Debug)]
 pub(crate) struct Page {
     pub(super) id: SamplerId,
-    /// The result of the page itself.
+    /// The result of the page's own request.
     pub(super) whole: Box<SampleResult>,
     pub(super) timing: Timing,
-    /// Lag of all resources together, in nanoseconds.
+    /// Sum of the lag of all resources, in nanoseconds.
     pub(super) lag: u64,
-    /// URLs of the resources in order, and their results; `None` if a cache had the resource.
+    /// URLs of the resources in page order, and their results; `None` if a cache had the resource.
     pub(super) links: Vec<String>,
     pub(super) results: Vec<Option<Box<SampleResult>>>,
-    /// Cookie jars of resources that received cookies while others were in flight, by index of the link.
+    /// Cookie jars of resources that received cookies while other resources were in flight, each with the index of
+    /// its link.
     pub(super) jars: Vec<(usize, Box<Jar>)>,
     pub(super) next: usize,
     /// The download branch that was started last.
     pub(super) last: UserId,
     pub(super) in_flight: usize,
     pub(super) at_a_time: usize,
-    /// True if the run ends at once.
+    /// True if the end of the run has cut the page.
     pub(super) cut: bool,
 }
 
@@ -62,7 +63,7 @@ pub(super) fn page<'c>(cx: &'c mut Context<'_>, index: UserId) -> Option<&'c mut
     cx.users[index].extra.as_mut()?.parts.get_mut()
 }
 
-/// Returns the trace of the page of which a branch loads a resource.
+/// Returns the trace id of the page whose resource a branch loads.
 pub(super) fn page_trace(cx: &Context<'_>, branch: UserId) -> Option<TraceId> {
     let parent = cx.users[branch].branch_of;
     if parent == NO_USER {
@@ -80,13 +81,13 @@ pub(super) fn branch(cx: &mut Context<'_>, parent: UserId, link: usize) -> UserI
     branch
 }
 
-/// Returns the branch that is loading, if the resources of a page are loaded one by one.
+/// Returns the branch that loads a resource, if the resources of a page are loaded one after another.
 pub(crate) fn only_branch(cx: &mut Context<'_>, index: UserId) -> Option<UserId> {
     let page = page(cx, index)?;
     (page.at_a_time == 1 && page.in_flight == 1).then_some(page.last)
 }
 
-/// Ends a branch whose resource is in the user's cache, without a result.
+/// Ends a branch without a result, because the resource is in the user's cache.
 pub(crate) fn branch_left_out(cx: &mut Context<'_>, branch: UserId) {
     let (parent, _) = free_branch(cx, branch);
     if let Some(page) = page(cx, parent) {

@@ -1,4 +1,4 @@
-//! Redirects: each hop is an exchange of its own. The sample is the whole chain, with its hops as sub-results. If the
+//! Redirects: each hop is a separate exchange. The sample is the whole chain, with its hops as sub-results. If the
 //! HTTP client follows the chain itself, the chain is one sample without sub-results.
 
 use plan::http::Unsendable;
@@ -24,12 +24,12 @@ use crate::users::Redirect;
 /// Maximum number of requests that Java's own client sends for one sample.
 const JAVA_HOPS: u32 = 20;
 
-/// The part of JMeter that follows a redirect; each has rules of its own.
+/// The part of JMeter that follows a redirect. Each part has its own rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Follower {
-    /// JMeter itself: each hop is a sub-result.
+    /// JMeter itself follows the redirect, and each hop is a sub-result.
     JMeter,
-    /// HttpClient, without sub-results.
+    /// HttpClient follows the redirect, and no sub-result is reported for it.
     HttpClient,
     /// `HttpURLConnection` follows the redirect, and no sub-result is reported for it.
     Java,
@@ -122,8 +122,8 @@ impl Follower {
         failure::put_exception_text(cx, id);
     }
 
-    /// Resolves a `Location` against the last URL of the chain. Returns the URL, and an error if it cannot be
-    /// requested.
+    /// Resolves a `Location` against the last URL of the chain. Returns the URL, and an error if it cannot be used
+    /// for a request.
     fn target(
         self,
         cx: &Context<'_>,
@@ -153,7 +153,8 @@ impl Follower {
         (target, url)
     }
 
-    /// Returns the `Location` of a response. If there are several, HttpClient takes the first, the others the last.
+    /// Returns the `Location` of a response. If the response has several, HttpClient takes the first one; JMeter
+    /// and Java take the last.
     fn location(self, head: &[u8]) -> Option<&[u8]> {
         match self {
             Self::HttpClient => first_location(head),
@@ -163,7 +164,7 @@ impl Follower {
 }
 
 /// Handles the response of one hop (in the core's current result) and sends the request for its `Location`. Returns
-/// false if the chain, if there is one, is complete.
+/// false if no request follows.
 pub(crate) fn follow(
     outgoing: &mut Outgoing,
     cx: &mut Context<'_>,
@@ -234,13 +235,14 @@ pub(crate) fn follow(
     send_hop(outgoing, cx, sessions, (index, id), (&timing, target, &next))
 }
 
-/// Returns true if an HTTP client follows the response itself, so that JMeter does not see its cookies.
+/// Returns true if an HTTP client follows the redirect itself, so that JMeter does not see the cookies of this
+/// response.
 pub(crate) fn is_passed_over(exchange: &HttpExchange, stash: &Stash) -> bool {
     let by = Follower::of(exchange);
     by.is_silent() && by.follows(exchange.status, stash)
 }
 
-/// Sets the URL of a response that HttpClient did not follow. If redirects are left to HttpClient, JMeter shows the URL
+/// Sets the URL of a response that HttpClient did not follow. If HttpClient follows redirects, JMeter shows the URL
 /// that HttpClient sent, without a fragment.
 pub(crate) fn name_sent_url(
     cx: &Context<'_>,
@@ -280,7 +282,7 @@ pub(crate) fn name_sent_url(
     }
 }
 
-/// Sends the next request of a chain. Returns false if it cannot be sent; then the chain is complete.
+/// Sends the next request of a redirect chain. Returns false if it cannot be sent; then the chain is complete.
 fn send_hop(
     outgoing: &mut Outgoing,
     cx: &mut Context<'_>,
@@ -342,7 +344,7 @@ fn send_hop(
 }
 
 /// Fails the core's current result if it is a redirect without `Location` and HttpClient is used. Returns false
-/// otherwise. If HttpClient itself got there, JMeter has only the data of its `first` request.
+/// otherwise. If HttpClient reached this response by a redirect, JMeter has only the data of the `first` request.
 pub(crate) fn fail_without_location(
     cx: &mut Context<'_>,
     id: SamplerId,
@@ -370,7 +372,7 @@ pub(crate) fn fail_without_location(
     }
     words.push_str(" HTTP/1.1");
     if !cx.observes(id) {
-        // Nothing but the cause of the failure is read from this result.
+        // Only the cause of the failure is read from this result.
         cx.result.clear();
     }
     fail_hop(cx, "java.lang.IllegalArgumentException", &words);
@@ -378,7 +380,7 @@ pub(crate) fn fail_without_location(
     true
 }
 
-/// Fails a result because HttpClient refuses to follow: `Location` is missing, or is no valid URI.
+/// Fails a result because HttpClient refuses to follow the redirect: `Location` is missing, or is not a valid URI.
 fn refused_by_client(cx: &mut Context<'_>, id: SamplerId) {
     fail_hop(cx, "org.apache.http.client.ClientProtocolException", "null");
     cx.result.response_headers.clear();
@@ -387,7 +389,7 @@ fn refused_by_client(cx: &mut Context<'_>, id: SamplerId) {
     show_exception(cx, id);
 }
 
-/// Replaces the body of the result by the text of the exception.
+/// Replaces the body of the result with the exception's message.
 fn show_exception(cx: &mut Context<'_>, id: SamplerId) {
     cx.result.body.clear();
     cx.result.text.clear();
@@ -405,7 +407,8 @@ fn fail_hop(cx: &mut Context<'_>, class: &str, message: &str) {
     result.data_type = "text";
 }
 
-/// Fails a redirect without `Location` of Java's own client. JMeter would follow it, and reports only the exception.
+/// Fails a redirect without `Location` if Java's own client is used. JMeter would follow it, and reports only the
+/// exception.
 fn names_no_location(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
     cx.result.clear();
     let code = "Non HTTP response code: java.lang.NullPointerException";
@@ -413,12 +416,12 @@ fn names_no_location(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
     failure::unsendable(cx, index, id, code, message, false);
 }
 
-/// Returns the failure of a chain in which HttpClient has come to a URL for the second time.
+/// Returns the failure of a redirect chain in which HttpClient reached a URL for the second time.
 fn circular() -> Unsendable {
     Unsendable::new("org.apache.http.client.ClientProtocolException", "null")
 }
 
-/// Returns true if HttpClient itself follows the response.
+/// Returns true if HttpClient itself follows the redirect.
 fn is_followed_silently(status: u16, method: &str) -> bool {
     match status {
         303 => true,

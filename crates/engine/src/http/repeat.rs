@@ -88,22 +88,22 @@ pub(super) fn fail(
     fail_result(cx, index, id, timing, outcome, true);
 }
 
-/// Returns true if the connection turned out to be closed.
+/// Returns true if the failure shows that the peer had closed the connection.
 fn was_closed(failure: &Failure) -> bool {
     matches!(failure, Failure::Socket(_) | Failure::Http(wire::http1::Error::NoResponse))
 }
 
-/// Returns true if a request without a response is resent.
+/// Returns true if a request that got no response is resent.
 fn repeats(requests: &FixedRequests, cx: &Context<'_>, exchange: &Exchange) -> bool {
     let Call::Http(http) = &exchange.call else { return false };
     let settings = &cx.run.settings;
-    // Java's own client resends any request without a response once.
+    // Java's own client resends a request without a response once, whatever its method.
     let stale = http.facts.retries == 0
         && (http.facts.java || exchange.reused && settings.http.retry_stale);
     stale || is_retried(requests, cx, exchange, http.facts.retries)
 }
 
-/// Returns true if HttpClient's retry handler resends the request. By default it resends none.
+/// Returns true if HttpClient's retry handler resends the request. By default it resends no request.
 fn is_retried(
     requests: &FixedRequests,
     cx: &Context<'_>,

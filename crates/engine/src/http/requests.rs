@@ -48,8 +48,8 @@ impl Requests {
         self.answers.end(&mut self.outgoing, cx, sessions, ticket);
     }
 
-    /// Loads the embedded resources of the page in the core's current result. `Some`: there is nothing to load, and the
-    /// sample is completed with this.
+    /// Loads the embedded resources of the page in the core's current result. Returns `Some` with the completed
+    /// sample if there is nothing to load.
     pub(crate) fn load_page(
         &mut self,
         cx: &mut Context<'_>,

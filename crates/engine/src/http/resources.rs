@@ -17,11 +17,11 @@ use crate::session::Sessions;
 use crate::time::timing::Timing;
 use crate::users::Wait;
 
-/// Maximum number of spare results that a core keeps; a larger page frees the rest.
+/// Maximum number of spare results that a core keeps. Additional results of a larger page are freed.
 const SPARE: usize = 256;
 
-/// Loads the embedded resources of the page in the core's current result. `Some`: there is nothing to load, and the
-/// sample is completed with this.
+/// Loads the embedded resources of the page in the core's current result. Returns `Some` with the completed sample
+/// if there is nothing to load.
 pub(crate) fn load_page(
     outgoing: &mut Outgoing,
     cx: &mut Context<'_>,
@@ -157,7 +157,8 @@ fn name_page(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
     cx.result.label = label;
 }
 
-/// Finds the embedded resources. `Some`: there are none to load, and the value tells whether the sample passed.
+/// Finds the embedded resources of a page. If there are none to load, returns `Some`, with true if the sample is
+/// successful.
 fn begin_page(cx: &mut Context<'_>, index: UserId, id: SamplerId, timing: Timing) -> Option<bool> {
     let plan = cx.plan;
     let SamplerKind::Http(http) = &plan.samplers[id.0 as usize].kind else { return Some(true) };
@@ -216,7 +217,7 @@ fn begin_page(cx: &mut Context<'_>, index: UserId, id: SamplerId, timing: Timing
     None
 }
 
-/// Takes the links that the plan's patterns accept. Links that cannot be loaded get their result at once.
+/// Selects the links that match the plan's patterns. Links that cannot be loaded get a failed result at once.
 fn choose(
     cx: &mut Context<'_>,
     index: UserId,
@@ -242,8 +243,8 @@ fn choose(
     }
 }
 
-/// Adds the error that frames are nested too deeply. JMeter first puts this error on the target of a redirect,
-/// replacing that result, and then on the whole sample under the names of both.
+/// Adds the error that frames are nested too deeply. JMeter first replaces the result of the redirect's target by
+/// this error, and then the whole sample, under the names of both.
 fn add_too_deep(cx: &mut Context<'_>) {
     let (class, message) = ("java.lang.Exception", "Maximum frame/iframe nesting depth exceeded.");
     let keep_labels = cx.run.settings.results.keep_sub_labels;
@@ -263,7 +264,7 @@ fn add_too_deep(cx: &mut Context<'_>) {
     cx.spare_results.push(error);
 }
 
-/// Returns a copy of the core's current result that has failed with an exception.
+/// Returns a copy of the core's current result, failed with an exception.
 fn error_result(cx: &mut Context<'_>, class: &str, message: &str) -> Box<SampleResult> {
     let mut error = cx.spare_results.pop().unwrap_or_default();
     error.clear();
@@ -278,7 +279,7 @@ fn end_page(cx: &mut Context<'_>, index: UserId) {
     let id = page.id;
     cx.users[index].wait = Wait::Ready;
     if !page.jars.is_empty() {
-        // Links that cannot be loaded were emptied before.
+        // The URLs of links that cannot be loaded were cleared before.
         let parts: Vec<bool> = page.links.iter().map(|link| !link.is_empty()).collect();
         side_cookies::merge_cookies(cx, index, id, &parts, std::mem::take(&mut page.jars));
     }
@@ -368,7 +369,7 @@ fn copy_all(from: &SampleResult, to: &mut SampleResult) {
     }
 }
 
-/// Sets whether the page passes with its resources, and JMeter's message if it does not.
+/// Sets whether the page is successful, considering its resources, and JMeter's message if it is not.
 fn judge(whole: &mut SampleResult, passed: bool) {
     whole.success = passed;
     if passed {
@@ -382,7 +383,7 @@ fn judge(whole: &mut SampleResult, passed: bool) {
     }
 }
 
-/// Returns the `User-Agent` among request headers as JMeter shows them.
+/// Returns the value of `User-Agent` from request headers in JMeter's form.
 fn user_agent(headers: &str) -> &str {
     let mut lines = headers.lines();
     lines.find_map(|line| line.strip_prefix("User-Agent: ")).unwrap_or_default().trim()

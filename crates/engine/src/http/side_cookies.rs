@@ -1,4 +1,4 @@
-//! Cookies of resources of a page that are loaded in parallel.
+//! Cookies of page resources that are loaded in parallel.
 //!
 //! As in JMeter, each resource starts with a copy of the page's cookies and changes only this copy. When all resources
 //! are loaded, the cookies of each copy are added to the page's jar in the order of the links. So a changed cookie gets
@@ -21,7 +21,7 @@ pub(crate) fn take_cookies(cx: &mut Context<'_>, index: UserId, id: SamplerId, s
     cookies::store_cookies(cx, owner, id, stash);
 }
 
-/// Adds the cookies of the resources to the page's jar. `parts` tells for each link whether it was loaded; `copies` are
+/// Adds the cookies of the resources to the page's jar. `parts` is true for each link that was loaded; `copies` are
 /// the jars by index of the link.
 pub(crate) fn merge_cookies(
     cx: &mut Context<'_>,
@@ -54,8 +54,8 @@ pub(crate) fn merge_cookies(
     }
 }
 
-/// Returns the owner of the jar that a response changes: the nearest resource that is loaded in parallel, for which a
-/// copy is made here, or else the user.
+/// Returns the owner of the cookie jar that a response changes. This is the nearest resource that is loaded in
+/// parallel (its copy of the jar is created now), or else the user.
 fn own_jar(cx: &mut Context<'_>, index: UserId, manager: u32) -> UserId {
     let mut owner = index;
     while cx.users[owner].branch_of != NO_USER && !page::is_parallel_download(cx, owner) {

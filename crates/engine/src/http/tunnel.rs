@@ -1,8 +1,8 @@
-//! Tunnels through proxies, which TLS needs.
+//! Tunnels through proxies for TLS connections.
 //!
-//! Plain requests name the server in their request line, and the proxy forwards them. For TLS, the proxy is asked for a
-//! tunnel (`CONNECT`), with credentials if it requires them. If the proxy creates no tunnel, its response is the
-//! sample's response.
+//! Without TLS, the request line contains the whole URL, and the proxy forwards the request. For TLS, the proxy is
+//! asked for a tunnel (`CONNECT`), with credentials if it requires them. If the proxy refuses the tunnel, its
+//! response is the sample's response.
 
 use plan::http::show_lines;
 use plan::plan::SamplerKind;
@@ -18,7 +18,7 @@ use crate::session::Sessions;
 use crate::session::exchange::Call;
 use crate::session::http1::HttpCall;
 
-/// Asks the proxy of an exchange's connection for a tunnel.
+/// Sends a `CONNECT` request to the proxy of an exchange's connection.
 pub(crate) fn ask_for_tunnel(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) {
     let random = cx.random.bits().to_be_bytes();
     let exchange = &mut sessions.exchanges[ticket];
@@ -42,12 +42,12 @@ pub(crate) fn ask_for_tunnel(cx: &mut Context<'_>, sessions: &mut Sessions, tick
         &mut request,
     );
     request.extend_from_slice(b"\r\n");
-    // If the proxy answers instead of the server, the sample shows this request.
+    // If the proxy refuses the tunnel, the sample shows this request.
     show_request(&mut exchange.call, &request);
     sessions.ask_proxy(&mut cx.around(), ticket, &request);
 }
 
-/// Replaces the request that the result shows, if it shows one.
+/// Replaces the request that the result shows, if the result shows a request.
 fn show_request(call: &mut Call, request: &[u8]) {
     if let Call::Http(HttpCall { stash: Some(stash), .. }) = call
         && !stash.request_headers.is_empty()
@@ -99,8 +99,8 @@ pub(super) fn end_tunnelling(
     Tunnelled::GoesOn
 }
 
-/// Handles a proxy that has created no tunnel: answers its authentication challenge, or takes its response as the
-/// sample's.
+/// Handles a proxy that has refused the tunnel: answers its authentication challenge, or takes its response as the
+/// sample's response.
 fn end_refused(
     cx: &mut Context<'_>,
     sessions: &mut Sessions,
@@ -128,13 +128,14 @@ fn end_refused(
         }
         return Tunnelled::GoesOn;
     }
-    // This connection is not used any more, whatever the proxy's headers say.
+    // This connection is not reused, whatever the proxy's headers say.
     (facts.want_keep_alive, facts.challenges) = (false, false);
     exchange.arrival = exchange.ended;
     Tunnelled::Answer
 }
 
-/// Returns true if a proxy without tunnel demands credentials that the user has and has not tried.
+/// Returns true if a proxy that has refused the tunnel demands credentials, and the user has credentials that were
+/// not tried.
 fn asks_again(
     cx: &mut Context<'_>,
     (index, route): (UserId, RouteId),

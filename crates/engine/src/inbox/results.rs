@@ -1,4 +1,4 @@
-//! Results of threads that work for a core: addresses, programs, files.
+//! Results of threads that work for a core: name lookups, programs, file reads.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -9,7 +9,8 @@ pub(crate) enum Found {
     /// One or more addresses of the name.
     Addresses(Vec<SocketAddr>),
     Unknown,
-    /// The name was unknown a moment ago and was not looked up. Java words this differently.
+    /// The name was unknown a moment ago and was not looked up a second time. Java reports this with another
+    /// message.
     StillUnknown,
 }
 

@@ -1,4 +1,4 @@
-//! Applies a Java reply to the core's result: times, strings and verdicts. A failed job fails the result.
+//! Applies a Java reply to the core's result: times, strings and verdicts. If the job failed, the result fails.
 
 use stats::Phases;
 
@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::time::clock::MS;
 use crate::time::timing::Timing;
 
-/// Applies a Java reply to the result. A failed job fails the result as a failed assertion would.
+/// Applies a Java reply to the result. If the job failed, the result fails as with a failed assertion.
 pub(super) fn amend(
     cx: &mut Context<'_>,
     timing: &mut Timing,

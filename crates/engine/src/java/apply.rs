@@ -19,7 +19,7 @@ use crate::reports::line::{Line, LogLevel};
 use crate::shared::RunShared;
 use crate::users::SamplerChange;
 
-/// Applies changes that count for all users: properties and the log.
+/// Applies the changes of a reply that concern all users: properties and the log.
 pub(super) fn apply_everywhere(cx: &Context<'_>, reply: &Reply<'_>) {
     set_properties(cx.run, &reply.changes);
     log_lines(cx, &reply.log);
@@ -75,7 +75,7 @@ pub(super) fn apply_sampler(cx: &mut Context<'_>, index: UserId, id: SamplerId, 
     user.java().lasting |= lasting;
 }
 
-/// Stores the values of evaluated expressions, from where their readers take them.
+/// Stores the values of evaluated expressions where their readers find them.
 pub(super) fn apply_texts(cx: &mut Context<'_>, index: UserId, first: u32, reply: &Reply<'_>) {
     let Out::Texts(texts) = &reply.out else { return };
     let values = cx.users.of(index).notes.java_mut();

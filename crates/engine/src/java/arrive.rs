@@ -1,7 +1,7 @@
 //! Handles the reply to a job: applies its changes and returns the next step of its user.
 //!
-//! A job that failed, or whose reply cannot be read, fails the sample to which it belongs. After the sampler it fails
-//! the sample as an assertion would. A failure outside of samples is logged. A reply for a user that has ended still
+//! A job that failed, or whose reply cannot be read, fails its sample. A job after the sampler fails the sample as
+//! an assertion would. A failure of a job without a sample is logged. A reply for a user that has ended still
 //! changes properties, and its log lines are still written.
 
 use std::time::Instant;
@@ -84,8 +84,8 @@ impl Jobs {
         read: Result<Reply<'_>, Failed>,
         done: Nanos,
     ) -> Next {
-        // The time until now belongs to earlier work. Only the time for which the reply has waited is this process's
-        // delay.
+        // The time until now belongs to earlier work of the core. Only the time for which the reply has waited
+        // counts as generator overhead.
         let user = &mut cx.users[index];
         user.intended = user.intended.max(done);
         let read = read.and_then(|reply| {
@@ -123,7 +123,7 @@ impl Jobs {
             }
             Then::Pull(controller) => {
                 log_failure(cx, &read, job);
-                // A user that must end does so at its next sampler.
+                // A user that must end ends at its next sampler.
                 must_end(cx, index);
                 if let Some(controller) = controller {
                     cx.users[index].java().fresh.push(controller);
@@ -155,7 +155,7 @@ fn log_failure(cx: &Context<'_>, read: &Result<Reply<'_>, Failed>, job: &InFligh
     }
 }
 
-/// Returns the next step of a user whose Java listeners have received the earlier samples.
+/// Returns the next step of a user after its Java listeners have received the earlier samples.
 fn told(cx: &mut Context<'_>, index: UserId, then: &Then) -> Next {
     if must_end(cx, index) {
         return Next::EndUser;
@@ -167,7 +167,7 @@ fn told(cx: &mut Context<'_>, index: UserId, then: &Then) -> Next {
     }
 }
 
-/// Returns where the user continues, if it still waits for that job.
+/// Returns the point at which the user continues, if it still waits for that job.
 fn take_then(cx: &mut Context<'_>, to: JobUser) -> Option<Then> {
     let user = cx.users.all.get_mut(to.index.at())?;
     if !user.alive || user.wait != Wait::Java {
@@ -235,7 +235,7 @@ fn take_sample(
     let mut result = cx.lend_result();
     result.clear();
     found.put_into(&mut result, &cx.run.settings.bodies.default_encoding);
-    // JMeter's thread likewise sets the thread name only after the sampler returns.
+    // JMeter's thread also sets the thread name only after the sampler has returned.
     result.thread = None;
     let subs = result.sub_count;
     result.subs[..subs].iter_mut().for_each(|sub| sub.thread = None);
@@ -283,7 +283,7 @@ fn fail(
     cx.conclude(index, id, timing, Outcome::Other);
 }
 
-/// Records a script's stop request for its user or for the whole test.
+/// Records a script's request to stop its user or the whole test.
 fn apply_ask(cx: &mut Context<'_>, index: UserId, ask: Request) {
     if matches!(ask, Request::StopTest | Request::StopTestNow) {
         let _ = cx.reports.send(Report::StopTest { now: ask == Request::StopTestNow });

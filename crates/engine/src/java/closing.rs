@@ -1,8 +1,8 @@
-//! Work on a sample's result in Java: post-processors, assertions, listeners, in this order, and then the end of the
+//! Runs post-processors, assertions and listeners in Java on a sample's result, in this order, and then ends the
 //! sample.
 //!
-//! Each of these steps may be a job. Then the result is stored with the waiting user, and work on it resumes after the
-//! reply. No job is sent for a sample that the end of the run has cut.
+//! Each of these steps may be a job. Then the result is stored with the waiting user, and the remaining steps
+//! follow after the reply. No job is sent for a sample that the end of the run has cut.
 
 use plan::extract::Extractor;
 use plan::java_backed::Job;
@@ -25,14 +25,15 @@ pub(crate) struct Closing {
     pub(crate) observed: bool,
     /// Index of the next post-processor or assertion, counted together; `None` after the last one.
     pub(crate) at: Option<usize>,
-    /// Time at which the sample's last job was done; the next step cannot have begun earlier.
+    /// Time at which the sample's last job was done. The next step cannot have begun earlier.
     pub(crate) since: Nanos,
     /// Number of the sample's listeners that have received it.
     pub(crate) told: usize,
 }
 
 impl Jobs {
-    /// Runs post-processors and assertions from the given index on. Returns false if the user waits for one.
+    /// Runs post-processors and assertions from the given index on. Returns false if the user waits for a job of
+    /// one of them.
     pub(crate) fn process(
         &mut self,
         cx: &mut Context<'_>,
@@ -94,7 +95,7 @@ impl Jobs {
         }
     }
 
-    /// Keeps the core's result as the previous result, for elements that read it during the next sample.
+    /// Keeps the core's result as the previous result, for elements that read it in the next sample.
     pub(crate) fn keep_previous(&self, cx: &mut Context<'_>, index: UserId) {
         if !self.keeps() {
             return;

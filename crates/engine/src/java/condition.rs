@@ -13,8 +13,8 @@ use super::{Act, Jobs, Then};
 use crate::context::Context;
 use crate::ids::UserId;
 
-/// Returns true if the controller needs no expressions from Java, or if they are evaluated for the current search for a
-/// sampler.
+/// Returns true if the controller needs no expressions from Java, or if they were evaluated for the current search
+/// for a sampler.
 pub(crate) fn are_known(cx: &mut Context<'_>, index: UserId, id: ControllerId) -> bool {
     cx.controller(id).evaluates.is_empty() || cx.users[index].java().fresh.contains(&id)
 }

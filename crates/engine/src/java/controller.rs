@@ -1,12 +1,12 @@
 //! Controllers that their own Java class runs: Java decides which sampler is next.
 //!
-//! The children of such a controller stay native. Java has the controller's own object, with a stand-in for each child.
-//! The stand-in of a sampler is what the controller returns as its choice. The stand-in of a controller calls back into
+//! The children of such a controller stay native. Java has the controller's own object, with a stand-in for each
+//! child. A controller chooses a sampler by returning its stand-in. The stand-in of a controller calls back into
 //! the native tree. So a call may be open while the native tree is searched inside it, down to another Java-backed
 //! controller. The user waits for each reply as for any job. The next search for a sampler takes the same path down
-//! ([`pending_calls`]) and continues the call. JMeter's mere notices to a controller (start, end of iteration, loop
-//! left) are sent along with the next question. Plans without such a controller pay two comparisons for each controller
-//! that a search visits.
+//! ([`pending_calls`]) and continues the call. JMeter's notices to a controller (start, end of iteration, loop
+//! left) are sent along with the next question. Plans without such a controller pay two comparisons for each
+//! controller that a search visits.
 
 use plan::java_backed::JavaBackedId;
 use plan::plan::ControllerId;
@@ -20,7 +20,7 @@ use crate::ids::UserId;
 use crate::reports::line::{Line, LogLevel};
 use crate::users::controllers as state;
 
-/// Maximum number of notices kept for Java controllers between two questions; the oldest are dropped.
+/// Maximum number of notices that are kept for Java controllers until the next question. The oldest are dropped.
 const MOST_UNTOLD: usize = 1000;
 
 /// A call to a Java-backed controller that has not returned its choice yet.
@@ -35,7 +35,7 @@ struct Open {
 /// A user's open calls and unsent notices to Java-backed controllers.
 #[derive(Debug, Default)]
 pub(super) struct Questions {
-    /// Open calls to controllers; each call was made inside the one before.
+    /// Open calls to controllers. Each call was made within the previous one.
     open: Vec<Open>,
     /// Notices to controllers that are sent with the next question.
     untold: Vec<Notice>,
@@ -70,7 +70,7 @@ pub(crate) fn pending_calls(cx: &Context<'_>, index: UserId) -> usize {
 /// State of a Java-backed controller's call at a given depth of the pending calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallState {
-    /// No call to the controller is open.
+    /// No call to the controller is in progress.
     Free,
     /// The controller was called and has not replied yet.
     Asked,
@@ -109,7 +109,7 @@ pub(crate) fn queue_controller_notice(
 }
 
 impl Jobs {
-    /// Starts a call to a Java-backed controller at a given depth, where the list of pending calls ends.
+    /// Starts a call to a Java-backed controller at a given depth, which is the end of the list of pending calls.
     pub(crate) fn ask_controller(
         &mut self,
         cx: &mut Context<'_>,

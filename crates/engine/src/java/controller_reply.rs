@@ -1,4 +1,4 @@
-//! The reply of a Java-backed controller: a sampler, the end of its iteration, or a request that it needs answered
+//! The reply of a Java-backed controller: a sampler, the end of its iteration, or a request that must be answered
 //! first.
 
 use plan::plan::ControllerKind;
@@ -9,7 +9,8 @@ use super::reader::{Malformed, Reader};
 /// The reply of a Java-backed controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ControllerReply {
-    /// The controller has no more samplers in this iteration. True if the controller is done for good.
+    /// The controller has no more samplers in this iteration. The flag is true if the controller is done
+    /// permanently.
     Nothing(bool),
     Sampler(u32),
     /// The controller has chosen the complete sample of a transaction below it.
@@ -26,7 +27,8 @@ pub(crate) enum ControllerRequest {
     Initialize(u32),
     EndOfLoop(u32),
     IsDone(u32),
-    /// Notice that the controller's iteration with this number begins; true if its iterations count from one.
+    /// Notice that the controller begins an iteration. Contains the iteration's number, and true if iterations
+    /// count from one.
     Begins(i32, bool),
 }
 

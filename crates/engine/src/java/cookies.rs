@@ -1,6 +1,6 @@
-//! Cookies in messages: written to Java from a user's Cookie Manager, and read back as Java has changed them.
+//! Cookies in messages: writes a user's cookies for Java, and reads back the cookies that Java has changed.
 //!
-//! A cookie without an explicit domain is sent to exactly one host.
+//! A cookie without an explicit domain is sent only to the host that set it.
 
 use wire::cookie::{Cookie, Jar};
 

@@ -1,8 +1,8 @@
-//! Expressions that Java evaluates before any user starts: those of the plan's variables, of groups and files, and of
-//! what users share.
+//! Expressions that Java evaluates before any user starts: in the plan's variables, in thread groups and files, and
+//! in state that users share.
 //!
-//! Each evaluation is a blocking call on behalf of the test itself ([`USER`]). An expression that cannot be evaluated
-//! becomes empty, and a warning says why.
+//! Each evaluation is a blocking call on behalf of the test itself ([`USER`]). If an expression cannot be
+//! evaluated, its value is empty, and a warning gives the reason.
 
 use plan::env::Env;
 use plan::java_backed::TextId;
@@ -17,7 +17,7 @@ use super::{Act, Reply};
 use crate::offload::Offload;
 use crate::reports::line::Line;
 
-/// Number that stands for the test itself instead of a user in messages.
+/// Number in messages that stands for the test itself instead of a user.
 const USER: u64 = 0;
 
 /// Evaluates expressions in Java before the run starts.
@@ -44,7 +44,7 @@ impl<'a> EarlyEvaluation<'a> {
         }
         let offload = offload?;
         let mut complaints = Vec::new();
-        // Findings of Java about the plan are reported when the run starts.
+        // Java's findings about the plan are reported when the run starts.
         if let Err(failed) = session::set_up(offload, plan, facts, &[]) {
             let text = format!("the JVM cannot read its part of the plan: {failed}");
             complaints.push(text.into());
@@ -52,8 +52,8 @@ impl<'a> EarlyEvaluation<'a> {
         Some(Self { offload, properties: 0, complaints })
     }
 
-    /// Has Java evaluate expressions, and stores their values in the environment. `blank`: there are no variables yet,
-    /// not even slots for them.
+    /// Sends expressions to Java for evaluation, and stores their values in the environment. `blank`: there are no
+    /// variables yet, not even slots for them.
     pub(crate) fn evaluate(&mut self, texts: &[TextId], env: &mut Env<'_>, blank: bool) {
         if texts.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! Users that end or are cut while Java works for them, and jobs that take long.
+//! Users that end or are cut while Java works for them, and warnings about jobs that take long.
 //!
 //! When the run ends at once, no user waits for a job any more: Java is asked to interrupt the job, and the user ends
 //! with its sample cut. A core waits, for a limited time, until Java has received the ends of its users.
@@ -16,10 +16,11 @@ use crate::users::Wait;
 /// Maximum time for which a core waits for Java after its users have ended, in nanoseconds.
 pub(crate) const PATIENCE: Nanos = 10 * SECOND;
 
-/// Running time of a job from which a warning is logged, in nanoseconds. The next warning follows at twice the time.
+/// Running time of a job after which a warning is logged, in nanoseconds. The next warning follows at twice the
+/// time.
 const LONG: Nanos = 10 * SECOND;
 
-/// State of the warnings about long jobs that run the same element or text.
+/// State of the warnings about long jobs that run the same element or expression.
 #[derive(Debug)]
 pub(crate) struct Slow {
     what: Arc<str>,
@@ -38,7 +39,7 @@ impl Jobs {
         self.in_flight.values().any(|job| !job.abandoned)
     }
 
-    /// Returns warnings about jobs that take long, one for each name of a job.
+    /// Returns warnings about jobs that take long, one for each element or expression.
     fn slow_lines(&mut self, now: Nanos) -> Vec<String> {
         let mut long: Vec<(Arc<str>, Nanos, u32)> = Vec::new();
         for job in self.in_flight.values().filter(|job| now - job.since >= LONG) {
@@ -86,8 +87,8 @@ impl Jobs {
         }
     }
 
-    /// Notifies Java that a user has ended, if Java has its number. The user's listeners have received all its samples
-    /// by now.
+    /// Notifies Java that a user has ended, if Java knows the user. The user's listeners have received all its
+    /// samples by now.
     pub(crate) fn end_user(&mut self, cx: &mut Context<'_>, index: UserId) {
         let Some(java) =
             cx.users[index].extra.as_mut().and_then(|extra| extra.parts.take::<super::Java>())

@@ -1,5 +1,5 @@
-//! Transactions with a parent sample whose assertions run in Java: the transaction has ended, and its user waits until
-//! its sample is checked.
+//! Transactions with a parent sample whose assertions run in Java: the transaction has ended, and its user waits
+//! until the assertions have checked its sample.
 
 use plan::java_backed::Job;
 use plan::plan::ControllerKind;

@@ -1,7 +1,7 @@
-//! Builds the message of a job: everything that Java must know of the user.
+//! Builds the message of a job, with everything that Java must know about the user.
 //!
-//! A job carries all variables of its user. It carries a result, cookies or the sampler only if an element of the job
-//! reads them.
+//! A job contains all variables of its user. It contains a result, cookies or the sampler only if an element of the
+//! job reads them.
 
 use std::sync::atomic::Ordering;
 
@@ -82,7 +82,7 @@ impl Jobs {
         }
     }
 
-    /// Returns what the elements of a job read besides variables and properties.
+    /// Returns what the elements of a job read, apart from variables and properties.
     fn reads(&self, cx: &Context<'_>, act: Act, ids: &[u32]) -> Reads {
         let kept = if self.keeps_previous { Reads::RESULT } else { Reads::empty() };
         match act {
@@ -98,7 +98,7 @@ impl Jobs {
     }
 }
 
-/// Returns true if a job is the first of its user's iteration.
+/// Returns true if a job is the first one in its user's iteration.
 fn begins_iteration(cx: &mut Context<'_>, index: UserId) -> bool {
     let iteration = cx.users.of(index).iteration;
     std::mem::replace(&mut cx.users[index].java().iteration, iteration) != iteration
@@ -140,7 +140,7 @@ fn head<'a>(
     }
 }
 
-/// Returns the results that a job reads: the current or the previous sample's, and the one before a transaction's
+/// Returns the results that a job reads: of the current or the previous sample, and the one before a transaction's
 /// sample.
 fn seen<'a>(
     cx: &'a Context<'_>,
@@ -152,7 +152,7 @@ fn seen<'a>(
     let previous = java.and_then(|java| java.previous.as_deref());
     let seen = if is_own { Some(&*cx.result) } else { previous };
     let seen = seen.filter(|_| reads.intersects(Reads::RESULT | Reads::BODY));
-    // JMeter's thread never makes a transaction's sample the previous result.
+    // A JMeter thread never makes a transaction's sample the previous result.
     let of_transaction =
         act == Act::Listener && !matches!(then, Then::Close(_)) || matches!(then, Then::Ended(..));
     [seen, previous.filter(|_| of_transaction && reads.contains(Reads::PREVIOUS))]

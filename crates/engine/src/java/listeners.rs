@@ -1,9 +1,9 @@
-//! Delivers results to listeners in the plan's order. What a listener in Java changes is visible to the listeners after
-//! it, and not to those before it.
+//! Delivers results to listeners in the plan's order. The changes that a Java listener makes are visible to later
+//! listeners, and not to earlier ones.
 //!
-//! A sample's user waits for listeners in Java at their position. A transaction's sample is delivered before the user's
-//! next sampler; until then no file has it. A user that ends earlier waits for no listener: changes that its listeners
-//! make are lost.
+//! A user waits until the Java listeners of its sample have run. A transaction's sample is delivered before the
+//! user's next sampler; until then no file contains it. A user that ends earlier does not wait: changes that its
+//! listeners make are lost.
 
 use std::ops::Range;
 
@@ -21,17 +21,17 @@ use crate::time::timing::Timing;
 /// A transaction's sample that has not been delivered to all its listeners.
 #[derive(Debug)]
 pub(crate) struct UndeliveredSample {
-    /// The result; `None` while it is stored with the user, who waits for one of the listeners.
+    /// The result; `None` while it is stored with the user, which waits for one of the listeners.
     result: Option<Box<SampleResult>>,
     listeners: Box<[ListenerId]>,
     /// Index of the listener that receives the sample next.
     next: usize,
-    /// True if the sample's rows contain the user's name.
+    /// True if the sample's rows contain the name of the user's thread.
     named: bool,
 }
 
 impl UndeliveredSample {
-    /// Returns the index after the listeners that have received the transaction's sample.
+    /// Returns the index of the first listener that has not received the transaction's sample.
     pub(crate) fn next(&self) -> usize {
         self.next
     }
@@ -44,7 +44,7 @@ impl UndeliveredSample {
         self.named
     }
 
-    /// Returns the next consecutive Java listeners among those that have not received the sample.
+    /// Returns the next group of consecutive Java listeners that have not received the sample.
     pub(crate) fn java_backed(&self, plan: &Plan) -> Option<Range<usize>> {
         java_backed_from(plan, &self.listeners, self.next, None)
     }
@@ -75,7 +75,7 @@ impl Jobs {
         self.hand_over_run(cx, index, Then::Close(*closing), Act::Listener, told);
     }
 
-    /// Keeps a transaction's sample (the core's result) until the user's next sampler, if listeners in Java must
+    /// Keeps a transaction's sample (the core's result) until the user's next sampler, if Java listeners must
     /// receive it. Returns false if there are no such listeners.
     pub(crate) fn keeps_for_listeners(
         &self,
@@ -133,7 +133,7 @@ impl Jobs {
     }
 }
 
-/// Returns the next consecutive listeners in Java that must receive a sample, without those in `heard`.
+/// Returns the next consecutive Java listeners that must receive a sample, without the listeners in `heard`.
 pub(crate) fn next_listeners(
     plan: &Plan,
     closing: &Closing,
@@ -154,7 +154,7 @@ pub(crate) fn next_undelivered(cx: &mut Context<'_>, index: UserId) -> Option<Un
     Some(untold)
 }
 
-/// Stores a transaction's sample as listeners in Java have changed it.
+/// Stores a transaction's sample with the changes of the Java listeners.
 pub(super) fn take_told(
     cx: &mut Context<'_>,
     index: UserId,
@@ -174,7 +174,7 @@ pub(super) fn take_told(
     }
 }
 
-/// Returns the next consecutive listeners in Java from an index on, without those in `heard`.
+/// Returns the next consecutive Java listeners from an index on, without the listeners in `heard`.
 fn java_backed_from(
     plan: &Plan,
     listeners: &[ListenerId],

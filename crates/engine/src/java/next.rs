@@ -1,5 +1,5 @@
-//! The next step of a user whose job is done, as a value on which the core's loop acts. A step costs nothing but its
-//! size.
+//! The next step of a user whose job is done. It is returned as a value, on which the core's loop acts. A step
+//! costs only its size in memory.
 
 use plan::plan::SamplerId;
 use plan::result::Request;
@@ -16,29 +16,31 @@ pub(crate) enum Next {
     GoOn,
     /// The user's sampler has returned no result.
     NoResult(SamplerId),
-    /// The work on the user's sample, the core's result, continues.
+    /// The work on the user's sample (the core's result) continues.
     Close(Closing),
-    /// The end of the run has cut the user's sampler; the core's result records that.
+    /// The end of the run has cut the user's sampler, as the core's result shows.
     Cut(SamplerId, Timing),
-    /// The sample of an ended transaction, the core's result, has been checked by its assertions.
+    /// Assertions have checked the sample of an ended transaction (the core's result).
     Checked(Ended),
     /// The user starts a sampler with its pre-processors.
     Start(SamplerId),
     /// The user continues with the sampler's pre-processors from an index on.
     Before(SamplerId, usize),
-    /// The user continues with the sampler's timers from an index on; the number is the sum of the delays so far.
+    /// The user continues with the sampler's timers from an index on. The last number is the sum of the delays so
+    /// far.
     Timers(SamplerId, usize, u64),
     /// The user runs its sampler. The sampler's expressions are already evaluated.
     Begin(SamplerId),
     /// The user stops before its sampler, which does not run.
     Stop,
-    /// The user has run everything that the plan has for it.
+    /// The user has completed its plan.
     EndOfPlan,
     /// The user ends.
     EndUser,
 }
 
-/// Returns true if the user must end, because a script or the whole test has asked for it. Marks it as stopping.
+/// Returns true if the user must end, because a script or the whole test has asked for it. Marks the user as
+/// stopping.
 pub(crate) fn must_end(cx: &mut Context<'_>, index: UserId) -> bool {
     let asked = cx.users[index].java().asked;
     let user = &mut cx.users[index];

@@ -1,7 +1,7 @@
 //! Sends properties that native code changes to Java while jobs run there, because a script may wait for a change.
 //!
-//! A job carries all changes made before it. So nothing is sent while no job is in flight. A core that changes nothing
-//! pays one comparison per turn.
+//! A job contains all changes made before it. So nothing is sent while no job is in flight. A core that changes
+//! nothing pays one comparison per turn.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
@@ -21,7 +21,7 @@ use crate::ids::UserId;
 pub(crate) struct PropertyChanges {
     /// Number of messages of all cores to which Java has not replied yet.
     pub(super) in_flight: AtomicUsize,
-    /// Version of the properties that Java has received for all jobs in flight.
+    /// Version of the properties that all jobs in flight have received.
     told: AtomicU64,
 }
 
@@ -41,7 +41,7 @@ impl Writer<'_> {
 }
 
 impl Jobs {
-    /// Counts a message as in flight. A job carries all property changes made before it.
+    /// Counts a message as in flight. A job contains all property changes made before it.
     pub(super) fn count_in_flight(&self, is_job: bool) {
         let others = self.shared.news.in_flight.fetch_add(1, Relaxed);
         if !is_job {

@@ -1,7 +1,7 @@
-//! Reads messages from Java. Nothing in a message is trusted: every length is compared with what is left, and every
-//! number that decides anything is bounded.
+//! Reads messages from Java. No content of a message is trusted: every length is compared with the remaining bytes,
+//! and every number that controls a decision is checked against its range.
 //!
-//! Strings are borrowed from the message. Every fault in a message is a [`Malformed`] with its description.
+//! Strings are borrowed from the message. Every fault in a message becomes a [`Malformed`] with a description.
 
 /// Description of the fault for which a message cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl<'a> Reader<'a> {
         std::str::from_utf8(self.bytes()?).map_err(|_| Malformed("a string is not UTF-8"))
     }
 
-    /// Reads a value that may be absent from the message.
+    /// Reads an optional value.
     pub(crate) fn maybe<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, Malformed>,
@@ -82,7 +82,7 @@ impl<'a> Reader<'a> {
         if self.flag()? { read(self).map(Some) } else { Ok(None) }
     }
 
-    /// Reads a list. Each entry takes at least one byte, so that a false length cannot cause a large allocation.
+    /// Reads a list. Each entry takes at least one byte, so that a wrong length cannot cause a large allocation.
     pub(crate) fn list<T>(
         &mut self,
         mut read: impl FnMut(&mut Self) -> Result<T, Malformed>,

@@ -1,6 +1,6 @@
-//! Replies of Java to a job, read completely before any change is applied.
+//! Java's replies to jobs, read completely before any change is applied.
 //!
-//! A reply that cannot be read makes the job a failed one. Strings are borrowed from the message.
+//! If a reply cannot be read, the job has failed. Strings are borrowed from the message.
 
 use plan::result::Request;
 use wire::cookie::Cookie;
@@ -13,7 +13,7 @@ use super::{cookies, request};
 use request::Changed;
 
 impl Act {
-    /// Returns true if the work belongs to a sample that has a result.
+    /// Returns true if the work belongs to a sample with a result.
     pub(crate) fn has_result(self) -> bool {
         matches!(self, Self::After | Self::Assertion | Self::Listener)
     }
@@ -49,7 +49,7 @@ pub(crate) struct Changes<'a> {
 /// A reply of Java to a job.
 #[derive(Debug)]
 pub(crate) struct Reply<'a> {
-    /// True if an element threw an exception for which JMeter abandons the sample without reporting it.
+    /// True if an element threw an exception at which JMeter abandons the sample without reporting it.
     pub(crate) gives_up: bool,
     /// Description of the Java `Error` that ends the user, as it would end a thread of JMeter.
     pub(crate) fatal: Option<&'a str>,
@@ -69,7 +69,7 @@ pub(crate) type Failed = String;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status<'a> {
     Well,
-    /// Java abandoned the sample to which the job belongs.
+    /// Java has abandoned the sample of the job.
     GaveUp,
     /// A Java `Error` that ends its user, with its description.
     Fatal(&'a str),
@@ -94,7 +94,7 @@ impl<'a> Reply<'a> {
         Self::rest(reader, act, status).map_err(|malformed| malformed.to_string())
     }
 
-    /// Checks that the reply has as many expressions as were to be evaluated.
+    /// Checks that the reply contains a value for each expression of the job.
     pub(crate) fn check(&self, texts: u32) -> Result<(), Failed> {
         match &self.out {
             Out::Texts(given) if given.len() != texts as usize => {
@@ -157,11 +157,12 @@ pub(crate) fn lines<'a>(reader: &mut Reader<'a>) -> Result<Vec<LogLine<'a>>, Mal
     reader.list(LogLine::read)
 }
 
-/// Reads the reply to a job of the act with the number `act`, as a core does. For tests of code that writes replies.
+/// Reads the reply to a job of the act with the number `act`, as a core does. For tests of code that creates
+/// replies.
 ///
 /// # Errors
 ///
-/// A description of the fault in the reply.
+/// Returns the description of a fault in the reply.
 pub fn read_reply(message: &[u8], act: u8) -> Result<(), String> {
     let act = Act::read(&mut Reader::new(&[act])).map_err(|_| "unknown act")?;
     Reply::read(message, act).map(|_| ())
@@ -175,7 +176,8 @@ mod tests {
     /// Returns the beginning of an empty reply, up to and including its result.
     fn nothing(status: u8) -> Vec<u8> {
         let mut reply = vec![status];
-        // No variables, no properties, no request, no log lines, no cookies, no result, no sampler.
+        // The lists and options of an empty reply: variables, properties, request, log lines, cookies, result,
+        // sampler.
         reply.extend([0; 4 + 4 + 1 + 4 + 1 + 1 + 1]);
         reply
     }

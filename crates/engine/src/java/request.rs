@@ -1,5 +1,5 @@
-//! A native sampler as scripts have changed its object in Java. It replaces the plan's sampler for one sample: an HTTP
-//! request by its properties as strings, any other sampler as an element.
+//! A native sampler whose Java object scripts have changed. It replaces the plan's sampler for one sample: an HTTP
+//! request by its properties as strings, any other sampler as an XML element.
 
 use plan::compile::ScriptedSampler;
 use plan::http::{ScriptedArgument, ScriptedFile, ScriptedRequest};
@@ -7,7 +7,7 @@ use plan::http::{ScriptedArgument, ScriptedFile, ScriptedRequest};
 use super::message::{self, RequestFlags, SamplerForm};
 use super::reader::{Malformed, Reader};
 
-/// The sampler of the current sample, as scripts have left it.
+/// The sampler of the current sample, with the changes by scripts.
 #[derive(Debug)]
 pub(crate) enum Changed {
     /// The sampler is unchanged from the plan.
@@ -16,7 +16,7 @@ pub(crate) enum Changed {
     Other(ScriptedSampler),
 }
 
-/// Reads the changed sampler from a reply; `None` if no script has used it.
+/// Reads the changed sampler from a reply; `None` if no script has used the sampler.
 pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Option<Changed>, Malformed> {
     Ok(match SamplerForm::read(reader)? {
         SamplerForm::Unseen => None,

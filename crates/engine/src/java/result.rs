@@ -1,4 +1,4 @@
-//! Results in messages: writes a result for Java, and reads back what Java has made of it.
+//! Results in messages: writes a result for Java, and reads it back with Java's changes.
 //!
 //! Times are whole milliseconds in messages and nanoseconds in the engine. A time that Java did not change keeps its
 //! nanoseconds. A body is sent to Java only if an element reads it, and sent back only if it has changed.
@@ -9,7 +9,7 @@ use super::message::{Assertion, ResultAction, ResultFlags, ResultHead};
 use super::reader::{Malformed, Reader};
 use super::writer::Writer;
 
-/// Maximum depth of sub-results in messages; deeper ones are left out.
+/// Maximum nesting depth of sub-results in messages. Deeper ones are left out.
 const DEPTH: u32 = 16;
 const MS: u64 = 1_000_000;
 
@@ -118,10 +118,10 @@ fn content(result: &SampleResult) -> &[u8] {
     if result.body.is_empty() { result.text.as_bytes() } else { &result.body }
 }
 
-/// Splits the received bytes into those of headers and the rest. JMeter adds the two up.
+/// Splits the number of received bytes into headers and body. JMeter adds the two up.
 fn sizes(result: &SampleResult) -> (u64, u64) {
     let headers = match result.headers_size {
-        // The size of the response headers was not counted.
+        // The size of the response headers was not measured.
         0 if result.http => result.bytes.saturating_sub(content(result).len() as u64),
         known => known.min(result.bytes),
     };
@@ -157,7 +157,7 @@ impl<'a> Found<'a> {
         for ms in
             [&mut head.elapsed_ms, &mut head.latency_ms, &mut head.connect_ms, &mut head.idle_ms]
         {
-            // A time that is negative in Java, or too large for nanoseconds, becomes 0.
+            // A time that is negative in Java, or that overflows in nanoseconds, becomes 0.
             if *ms > u64::MAX / MS / 4 {
                 *ms = 0;
             }
@@ -179,7 +179,7 @@ impl<'a> Found<'a> {
         (self.head.start_ms, self.head.end_ms, self.head.elapsed_ms * MS)
     }
 
-    /// Copies what Java has changed into a result; everything that Java did not touch keeps its value.
+    /// Copies Java's changes into a result. Values that Java has not changed are kept.
     pub(crate) fn put_into(&self, result: &mut SampleResult, default_encoding: &str) {
         self.put_texts(result);
         self.put_verdict(result);
@@ -228,7 +228,7 @@ impl<'a> Found<'a> {
         result.has_location |= !result.redirect_location.is_empty();
     }
 
-    /// Copies the verdict, the kind of data and the requests to the user into the result.
+    /// Copies the verdict, the type of data and the requests to the user into the result.
     fn put_verdict(&self, result: &mut SampleResult) {
         let head = &self.head;
         let is = |flag| head.flags & flag != 0;

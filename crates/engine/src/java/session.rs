@@ -20,7 +20,7 @@ use super::writer::Writer;
 use crate::offload::{Finding, Offload, Surroundings};
 use crate::reports::line::Line;
 
-/// Property that switches Java to functional mode.
+/// Property that switches Java to JMeter's functional test mode.
 const FUNCTIONAL: &str = "throng.functional";
 /// Maximum time for Java's work after the last user has ended.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -39,7 +39,7 @@ pub(crate) struct RunFacts<'a> {
 #[derive(Debug)]
 pub(crate) struct JavaStart {
     pub(crate) hearing: Subscriptions,
-    /// Log lines of Java, and its findings that do not prevent the start.
+    /// Log lines of Java, and findings that do not prevent the start.
     pub(crate) said: Vec<Line>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct Read {
     hearing: Subscriptions,
 }
 
-/// Elements in Java that are notified of events in a user's course.
+/// Elements in Java that are notified of events in a user's execution.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Subscriptions {
     /// Elements that are notified when a user starts.
@@ -61,7 +61,7 @@ pub(crate) struct Subscriptions {
     pub(crate) iterating: Arc<[JavaBackedId]>,
     /// Controllers that are notified when a loop is left.
     pub(crate) breaking: Arc<[JavaBackedId]>,
-    /// Controllers that are notified of the iterations of the controllers around them.
+    /// Controllers that are notified of the iterations of enclosing controllers.
     pub(crate) counting: Arc<[JavaBackedId]>,
 }
 
@@ -85,8 +85,8 @@ pub(crate) fn begin(
             0 => format!("{of}: {}", finding.message),
             line => format!("{of}, line {line} of the script: {}", finding.message),
         };
-        // JMeter does not start without an element's class either. A fault in an expression appears where it is
-        // used.
+        // JMeter also refuses to start without an element's class. A fault in an expression is reported where the
+        // expression is used.
         if finding.is_error && element.is_some() {
             missing.push(words);
         } else {
@@ -221,7 +221,7 @@ fn element(element: &Element) -> message::Element<'_> {
     }
 }
 
-/// The children of a controller that is executed by its Java class.
+/// Returns the description of the children of a controller that its Java class runs.
 fn inside<'a>(plan: &'a Plan, controller: &'a Controller) -> Option<message::Inside<'a>> {
     let ControllerKind::JavaBacked(element) = controller.kind else { return None };
     let child = |child: &Child| {
@@ -277,7 +277,7 @@ fn start(
     Ok(said.iter().map(to_line).collect())
 }
 
-/// Ends the test in Java, and waits a limited time for the work that runs there. Returns lines for the log.
+/// Ends the test in Java, and waits a limited time for work that still runs there. Returns lines for the log.
 pub(crate) fn end(offload: Arc<dyn Offload>) -> Vec<Line> {
     let (done, ended) = channel();
     let call = std::thread::Builder::new().name("java-end".into()).spawn(move || {

@@ -1,6 +1,6 @@
-//! Sends jobs, for which a user waits, and notices to Java, for which no user waits.
+//! Sends messages to Java: jobs, for which a user waits, and notices, for which no user waits.
 //!
-//! Messages are written into the buffers of earlier replies.
+//! Each message reuses the buffer of an earlier reply.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::ids::UserId;
 use crate::inbox::Message;
 use crate::users::{User, Wait};
 
-/// A message to Java, with the facts that are needed when its reply arrives.
+/// A message to Java, with the facts that are needed to handle its reply.
 #[derive(Debug)]
 pub(super) struct JobMessage {
     pub(super) message: Vec<u8>,
@@ -23,7 +23,7 @@ pub(super) struct JobMessage {
     pub(super) act: Option<Act>,
     /// The user's number in messages; 0 is the test itself.
     pub(super) user: u64,
-    /// Name of the element or text that runs, for log lines.
+    /// Name of the element or expression that Java runs, for log lines.
     pub(super) what: Arc<str>,
     /// The expressions that the job evaluates.
     pub(super) range: TextRange,
@@ -76,7 +76,7 @@ impl Jobs {
         self.ids = ids;
     }
 
-    /// Sends a job whose work is described by numbers, the first of which is an element; the user waits for it.
+    /// Sends a job that is described by numbers, of which the first names an element. The user waits for it.
     pub(super) fn hand_over_words(
         &mut self,
         cx: &mut Context<'_>,
@@ -112,8 +112,8 @@ impl Jobs {
         java.result = kept;
     }
 
-    /// Returns true if Java must be asked for the sampler's headers, because scripts have changed headers that samplers
-    /// share.
+    /// Returns true if the sampler's headers must be requested from Java, because scripts have changed headers that
+    /// samplers share.
     pub(crate) fn asks_for_headers(&self, cx: &Context<'_>, index: UserId, id: SamplerId) -> bool {
         self.asking.get(id.0 as usize) == Some(&true)
             && cx.users[index]

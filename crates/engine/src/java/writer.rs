@@ -1,7 +1,7 @@
-//! Writes messages: numbers in little-endian order, strings and lists after their lengths.
+//! Writes messages: numbers in little-endian order; strings and lists with their length in front.
 //!
-//! A writer appends to a borrowed buffer, so that buffers are reused. A length beyond 32 bits cannot occur, because no
-//! variable and no kept body is so large.
+//! A writer appends to a borrowed buffer, so that buffers are reused. A length of more than 32 bits cannot occur,
+//! because variables and kept bodies are never that large.
 
 /// Appends values to a message.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl Writer<'_> {
         self.0.extend_from_slice(&bytes[..bytes.len().min(u32::MAX as usize)]);
     }
 
-    /// Writes a string that may be absent to the message.
+    /// Writes an optional string to the message.
     pub(crate) fn maybe(&mut self, text: Option<&str>) {
         self.flag(text.is_some());
         if let Some(text) = text {
@@ -63,7 +63,7 @@ impl Writer<'_> {
         List { at, count: 0 }
     }
 
-    /// Ends a list: writes the number of its entries before them.
+    /// Ends a list: writes the number of its entries in front of them.
     pub(crate) fn end(&mut self, list: List) {
         self.0[list.at..list.at + 4].copy_from_slice(&list.count.to_le_bytes());
     }

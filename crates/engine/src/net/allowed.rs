@@ -1,8 +1,9 @@
-//! The targets to which connections are permitted on machines that limit them, because agents run other people's plans.
+//! The targets to which plans may connect, on machines that limit them because their agents run plans of other
+//! people.
 //!
-//! An IP address is checked as itself, whatever name led to it. A host name counts only for addresses that this
-//! machine's own resolver has found: a plan has host tables and name servers of its own, and could map any name to any
-//! address. With a proxy, the target of the tunnel must be permitted too.
+//! An IP address is checked itself, whatever name led to it. A rule with a host name permits only addresses that
+//! this machine's own resolver has found: a plan has its own host tables and name servers, and could map any name
+//! to any address. With a proxy, the target of the tunnel must be permitted too.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -38,8 +39,8 @@ impl Targets {
         Self(vec![Target { place: HostPattern::Host(String::new()), port: Some(0) }])
     }
 
-    /// Returns true if a connection may lead to this address of a host. `by_us`: this machine's own resolver has found
-    /// the address.
+    /// Returns true if a connection to this address of a host is permitted. `by_us` is true if this machine's own
+    /// resolver has found the address.
     pub(crate) fn permit(&self, host: &str, to: SocketAddr, by_us: bool) -> bool {
         self.0.is_empty()
             || self.0.iter().any(|target| {
@@ -48,7 +49,7 @@ impl Targets {
             })
     }
 
-    /// Returns true if a tunnel may lead to a host whose name the proxy resolves.
+    /// Returns true if a tunnel is permitted to a host whose name the proxy resolves.
     pub(crate) fn permit_behind(&self, host: &str, port: u16) -> bool {
         let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
         let address = bare.parse().ok();

@@ -20,7 +20,7 @@ use crate::net::ports::{self, Ports};
 use crate::net::source;
 use crate::time::clock::{MS, Nanos, SECOND};
 
-/// Size of the receive buffer in bytes: a 100 KiB body needs two or three calls at most.
+/// Size of the receive buffer in bytes. A body of 100 KiB needs at most two or three receive calls.
 pub(crate) const SCRATCH: usize = 256 * 1024;
 /// Token of the inbox's wake-up events.
 pub(crate) const INBOX: u64 = u64::MAX;
@@ -41,11 +41,11 @@ pub(crate) struct Ready {
     pub(crate) token: u64,
     pub(crate) readable: bool,
     pub(crate) writable: bool,
-    /// The peer has finished sending: the readable data ends with the end of the stream.
+    /// True if the peer has finished sending: the end of the stream follows the readable data.
     pub(crate) hangup: bool,
 }
 
-/// The events of one wait, kept by the waiting thread.
+/// The events of one wait. The waiting thread owns and reuses them.
 pub(crate) struct Events(Vec<epoll::Event>);
 
 impl Events {
@@ -69,7 +69,7 @@ impl Events {
 #[derive(Debug)]
 pub(crate) struct Driver {
     epoll: OwnedFd,
-    /// True if the kernel supports only whole milliseconds for waits.
+    /// True if the kernel can only wait for whole milliseconds.
     coarse: bool,
     ancillary: Vec<u8>,
 }
@@ -77,7 +77,7 @@ pub(crate) struct Driver {
 impl Driver {
     pub(crate) fn new(wake: &Wake) -> io::Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
-        // Edge-triggered, so that the inbox's events need not be read.
+        // The inbox's events are edge-triggered, so they need not be read.
         let once = EventFlags::IN | EventFlags::ET;
         epoll::add(&epoll, wake, EventData::new_u64(INBOX), once)?;
         epoll::add(&epoll, wake.alarm(), EventData::new_u64(INBOX), once)?;
@@ -122,7 +122,7 @@ impl Driver {
             Some(Protocol::TCP),
         )?;
         socket.set_tcp_nodelay(true)?;
-        // On kernels without receive timestamps, only the generator's lag is not measured.
+        // On kernels without receive timestamps, the only effect is that the generator's lag is not measured.
         let _ = socket::setsockopt(&socket, sockopt::Timestamping, &stamps());
         if let Some(from) = from {
             // The kernel chooses the port at connect time, when it knows the destination: this makes far more ports
@@ -201,8 +201,8 @@ impl Driver {
     }
 }
 
-/// Connects from the next local port of this core. If [`ports::TRIES`] ports in a row are taken, the kernel chooses a
-/// port.
+/// Connects from the next local port of this core. If [`ports::TRIES`] consecutive ports are taken, the kernel
+/// chooses a port.
 fn connect_by(
     socket: &Socket,
     to: SocketAddr,
@@ -243,7 +243,7 @@ fn stamps() -> TimestampingFlag {
     TimestampingFlag::SOF_TIMESTAMPING_RX_SOFTWARE | TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE
 }
 
-/// Sends as much as the socket accepts; returns 0 if it accepts nothing now.
+/// Sends as many bytes as the socket accepts; returns 0 if it currently accepts none.
 pub(crate) fn send(fd: &OwnedFd, bytes: &[u8]) -> io::Result<usize> {
     match socket::send(fd.as_raw_fd(), bytes, MsgFlags::MSG_NOSIGNAL) {
         Ok(n) => Ok(n),
@@ -252,7 +252,8 @@ pub(crate) fn send(fd: &OwnedFd, bytes: &[u8]) -> io::Result<usize> {
     }
 }
 
-/// Returns true if data can be received. An error is the socket's, and the kernel reports it only once.
+/// Returns true if data can be received. An error is the pending error of the socket, which the kernel reports only
+/// once.
 pub(crate) fn has_input(fd: &OwnedFd) -> io::Result<bool> {
     match socket::recv(fd.as_raw_fd(), &mut [0], MsgFlags::MSG_PEEK) {
         Ok(_) => Ok(true),
@@ -302,8 +303,8 @@ mod tests {
     use super::*;
     use crate::net::ports::Range;
 
-    /// Connects from a listener's address to the listener. Returns the socket and its port; `None` if the kernel cannot
-    /// be asked for ports.
+    /// Connects from a listener's address to the listener. Returns the socket and its port; `None` if the kernel
+    /// does not support requests for a port.
     fn connected(
         driver: &Driver,
         ports: &mut Ports,

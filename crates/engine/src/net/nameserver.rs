@@ -1,9 +1,9 @@
-//! The plan's own name servers (DNS Cache Manager), queried by a thread of their own, many queries at a time.
+//! The plan's own name servers (DNS Cache Manager). A separate thread sends many queries concurrently.
 //!
-//! The behaviour is that of JMeter's library. A server is queried at most three times, for five seconds each. When the
-//! first try has timed out, the next server is queried too. A server that refuses or sends garbage is not queried a
-//! second time. An alias is resolved by a separate query. The thread blocks only to resolve the name of a server, which
-//! is done once.
+//! The behaviour is that of JMeter's DNS library. A server is queried at most three times, with a timeout of five
+//! seconds each. When the first try has timed out, the next server is queried too. A server that refuses or sends
+//! an invalid answer is not queried a second time. An alias is resolved by a separate query. The thread blocks only
+//! to resolve the name of a server, which happens once per server.
 
 use std::cmp::Reverse;
 use std::collections::hash_map::RandomState;
@@ -31,7 +31,7 @@ use crate::time::clock::Nanos;
 const TRIES: u8 = 3;
 /// Maximum length of a chain of aliases.
 const ALIASES: u8 = 6;
-/// Maximum size of an answer over TCP in bytes, with its length prefix.
+/// Maximum size of an answer over TCP, including its length prefix, in bytes.
 const LONGEST: usize = 65_535 + 2;
 
 /// Parameters of queries to name servers.
@@ -41,7 +41,7 @@ pub(crate) struct QuerySettings {
     pub(crate) port: u16,
     /// Timeout of each try.
     pub(crate) patience: Duration,
-    /// Targets to which queries are permitted; the same as for connections.
+    /// Targets to which queries are permitted. They are the same as for connections.
     pub(crate) allowed: Targets,
 }
 
@@ -49,21 +49,21 @@ pub(crate) struct QuerySettings {
 #[derive(Debug)]
 pub(crate) struct Lookup {
     pub(crate) host: String,
-    /// The plan's addresses or names for the host, which are looked up instead of it. A name that is not found is
-    /// resolved by the system, or omitted.
+    /// The addresses or names that the plan defines for the host, which are looked up instead of the host. A name
+    /// that is not found is resolved by the system, or omitted.
     pub(crate) aliases: Option<Vec<String>>,
     pub(crate) servers: Vec<String>,
-    /// Number of the server that is queried first.
+    /// Sequence number that selects the server to query first.
     pub(crate) turn: u32,
     pub(crate) user: UserId,
     pub(crate) route: RouteId,
     pub(crate) reply_to: Inbox,
 }
 
-/// Addresses with the names they were found under, or Java's error message.
+/// Addresses, each with the name that was looked up; or Java's error message.
 pub(crate) type Found = Result<Vec<(String, SocketAddr)>, String>;
 
-/// Sender of lookups to the thread, which ends when this is dropped.
+/// Sender of lookups to the thread. The thread ends when the sender is dropped.
 #[derive(Debug)]
 pub(crate) struct NameServers {
     to: Option<Sender<Lookup>>,
@@ -102,7 +102,7 @@ impl Drop for NameServers {
 #[derive(Debug, Default)]
 struct SearchPath {
     below: Vec<Name>,
-    /// A name with more labels than this is first tried without a domain.
+    /// A name with more dots than this is first tried without an appended domain.
     dots: usize,
 }
 
@@ -129,7 +129,7 @@ fn read_search_path(text: &str) -> SearchPath {
     path
 }
 
-/// A lookup in progress.
+/// A lookup that is in progress.
 #[derive(Debug)]
 struct Task {
     lookup: Lookup,
@@ -137,7 +137,7 @@ struct Task {
     at: usize,
     found: Vec<(String, SocketAddr)>,
     servers: Vec<SocketAddr>,
-    /// Remaining candidate names, and the current one.
+    /// Remaining candidate names, and the name that is being queried.
     candidates: VecDeque<Name>,
     name: Name,
     aliases: u8,
@@ -158,7 +158,7 @@ struct Query {
     way: Way,
 }
 
-/// Transport of a query.
+/// The transport of a query to a name server.
 #[derive(Debug)]
 enum Way {
     Datagram,
@@ -168,11 +168,11 @@ enum Way {
     Stream(Vec<u8>),
 }
 
-/// Reason why a server gave no answer.
+/// The reason why a server gave no usable answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trouble {
     Late,
-    /// The server refused, or its answer cannot be parsed.
+    /// The server refused the query, or its answer cannot be parsed.
     Broken,
 }
 
@@ -337,7 +337,7 @@ impl QueryState {
 
     fn next_candidate(&mut self, number: u64, mut task: Task) {
         match task.candidates.pop_front() {
-            // An alias without an address ends the search.
+            // A chain of aliases that reaches the limit ends the search.
             Some(name) if task.aliases == 0 => {
                 task.name = name;
                 self.ask_all(number, task);
@@ -351,7 +351,7 @@ impl QueryState {
             let words = format!("Failed to resolve host name: {}", task.lookup.host);
             return answer(&task.lookup, Err(words));
         };
-        // JMeter then asks the system's resolver, mostly because the alias is an IP address.
+        // JMeter then uses the system's resolver. In most cases the alias is an IP address.
         let alias = aliases[task.at].clone();
         let found = match resolve::literal(&alias) {
             Some(ip) => Some(SocketAddr::new(ip, 0)),
@@ -392,7 +392,7 @@ impl QueryState {
         self.asks.insert(token, Query { task: number, server, id, until, fd, way: Way::Datagram });
     }
 
-    /// Handles a query without an answer: retries, or queries the next server.
+    /// Handles a query without a usable answer: retries, or queries the next server.
     fn trouble(&mut self, number: u64, server: usize, trouble: Trouble) {
         let Some(task) = self.tasks.get_mut(&number) else { return };
         task.open -= 1;
@@ -406,7 +406,7 @@ impl QueryState {
         }
     }
 
-    /// Ends the search for a name if no query is open any more.
+    /// Ends the search for a name if no query is unanswered.
     fn settle(&mut self, number: u64) {
         if self.tasks.get(&number).is_some_and(|task| task.open == 0)
             && let Some(task) = self.tasks.remove(&number)
@@ -429,7 +429,7 @@ impl QueryState {
                 return;
             }
             self.limits.pop();
-            // A query that was repeated over TCP has another token, and the same deadline.
+            // A query that was repeated over TCP has a new token, and the same deadline.
             self.fail(token, Trouble::Late);
         }
     }

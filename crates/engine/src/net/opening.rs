@@ -1,9 +1,9 @@
 //! Opening connections: name resolution, the limit per turn, the choice of remote and local addresses, the TLS
 //! handshake.
 //!
-//! Every protocol opens its connections by these methods. They return the result of a step and call no protocol code.
-//! The caller acts on the result and sets the time limits. It makes the next call when the resolver has answered, the
-//! turn has come, the socket is writable, or bytes have arrived.
+//! Every protocol opens its connections with these methods. They return the result of a step and call no protocol
+//! code. The caller acts on the result and sets the time limits. It calls the next method when the resolver has
+//! answered, the queued connection may be opened, the socket is writable, or bytes have arrived.
 //!
 //! | returned | next step |
 //! |---|---|
@@ -31,14 +31,15 @@ use crate::net::source;
 use crate::net::transport::Transport;
 use crate::time::clock::{Clock, Nanos};
 
-/// Maximum number of connections opened in one iteration of the loop. They take about 2 ms, after which responses are
-/// read.
+/// Maximum number of connections opened in one iteration of the loop. Opening them takes about 2 ms; then responses
+/// are read.
 const CONNECTS: u32 = 64;
 
-/// The state of opening a connection. The caller stores it beside the transport.
+/// The state of a connection that is being opened. The caller stores it together with the transport.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opening {
-    /// The route whose addresses are tried. It is pinned for users that resolve names themselves.
+    /// The route whose addresses are tried. For users with a DNS cache of their own, it is a copy with the
+    /// addresses that the user has resolved.
     pub(crate) route: RouteId,
     /// The user's index in its core, truncated; it selects a local address.
     user: u16,
@@ -46,24 +47,25 @@ pub(crate) struct Opening {
     sources_tried: u8,
     /// Index of the route's address that is being tried. With [`FIRST_ONLY`], no other address will be tried.
     attempt: u8,
-    /// Time spent in this process, in nanoseconds. While queued: minus the time at which it was queued.
+    /// Time that this process spent on opening, in nanoseconds. While the connection is queued: that time minus the
+    /// time at which it was queued.
     own: Nanos,
 }
 
 const _: () = assert!(size_of::<Opening>() == 16);
 
-/// Bit of `attempt`: only the first address of a name is tried.
+/// Bit of `attempt`: of a name's addresses, only the first one is tried.
 const FIRST_ONLY: u8 = 0x80;
 
-/// The result of a step of an opening.
+/// The result of a step of opening a connection.
 #[derive(Debug)]
 #[must_use]
 pub(crate) enum Opened {
-    /// The resolver was asked for the name.
+    /// The name is being resolved.
     Resolving,
-    /// The limit of connections per turn is reached: the connection is queued.
+    /// The limit of new connections per iteration of the loop is reached, so the connection is queued.
     Queued,
-    /// The kernel is connecting; the time limit for that starts now.
+    /// The kernel is connecting. The time limit for connecting starts now.
     Connecting,
     /// The TCP connection is established.
     Established,
@@ -77,9 +79,9 @@ pub(crate) enum Opened {
 pub(crate) struct HandshakeStep {
     /// Number of input bytes that were used.
     pub(crate) used: usize,
-    /// Number of output bytes that were passed to the kernel.
+    /// Number of output bytes that were passed to the kernel, or the error of sending.
     pub(crate) sent: io::Result<usize>,
-    /// True if the handshake is complete; an error is a TLS failure. Meaningless if the output could not be sent.
+    /// True if the handshake is complete; an error is a TLS failure. Undefined if the output could not be sent.
     pub(crate) over: Result<bool, Failure>,
 }
 
@@ -87,12 +89,12 @@ impl Opening {
     /// Stands for "no connection is being opened".
     pub(crate) const NONE: Self = Self::of(RouteId(0), UserId::NONE);
 
-    /// Returns the opening of a user's connection to a route, before its first step.
+    /// Returns the state of a user's connection to a route, before the first step of its opening.
     pub(crate) const fn of(route: RouteId, user: UserId) -> Self {
         Self { route, user: user.at() as u16, sources_tried: 0, attempt: 0, own: 0 }
     }
 
-    /// Limits the opening to the first address of a name.
+    /// Limits the opening to the first address of the host name.
     pub(crate) const fn first_only(self) -> Self {
         Self { attempt: self.attempt | FIRST_ONLY, ..self }
     }
@@ -102,18 +104,18 @@ impl Opening {
         (self.attempt & !FIRST_ONLY) as usize
     }
 
-    /// Returns true if neither another address nor another local address has been tried.
+    /// Returns true if this is the first remote address and the first local address that are tried.
     pub(crate) const fn is_first_try(&self) -> bool {
         self.attempt() == 0 && self.sources_tried == 0
     }
 
-    /// Returns the time of the opening that was spent in this process, in nanoseconds.
+    /// Returns the time that this process spent on the opening, in nanoseconds.
     #[inline]
     pub(crate) fn own(&self) -> u64 {
         self.own.max(0) as u64
     }
 
-    /// Sets the time already spent in this process, in nanoseconds.
+    /// Sets the time that this process already spent on the opening, in nanoseconds.
     #[inline]
     pub(crate) fn set_own(&mut self, own: u64) {
         self.own = own as Nanos;
@@ -139,7 +141,7 @@ impl Net {
         }
     }
 
-    /// Returns true if the addresses of the opening's route are known. If not, the resolver has been asked.
+    /// Returns true if the addresses of the route are known. If not, sends the name to the resolver.
     pub(crate) fn resolve(
         &mut self,
         opening: &Opening,
@@ -169,8 +171,8 @@ impl Net {
         false
     }
 
-    /// Reports the addresses of a name to the recorder if the name has several of the same family: users want to see
-    /// which are used.
+    /// Records the addresses of a name if it has several of the same family, because users want to see which
+    /// addresses are used.
     pub(crate) fn record_addresses(&self, route: RouteId, recorder: &mut Recorder) {
         let addresses = &self.routes[route].addresses;
         let Some(first) = addresses.first() else { return };
@@ -190,7 +192,7 @@ impl Net {
     ) -> Result<(), Failure> {
         let still = found == Found::StillUnknown;
         let route = &mut self.routes[route];
-        // The number may belong to another route by now.
+        // The route's number may have been reassigned to another route by now.
         if let Found::Addresses(addresses) = found
             && route.host == host
         {
@@ -223,8 +225,8 @@ impl Net {
         }
     }
 
-    /// Opens a UDP socket that is connected to the current address, from the local address `from` if given. It is
-    /// established at once.
+    /// Opens a UDP socket that is connected to the current address, from the local address `from` if given. It
+    /// needs no further step.
     pub(crate) fn connect_datagram(
         &mut self,
         opening: &mut Opening,
@@ -273,7 +275,8 @@ impl Net {
         }
         recorder.add(Counter::ConnOpened, 1);
         if self.stalled_since < self.woke {
-            // The connection may have been established at any time since the last poll before the stall.
+            // This process noticed the connection only after a stall. The connection may have been established at
+            // any time in the stall.
             opening.own += (self.woke - self.stalled_since.max(start)).max(0);
         }
         Opened::Established
@@ -293,8 +296,8 @@ impl Net {
         Opened::Failed(Failure::ConnectTimeout)
     }
 
-    /// Starts a TLS handshake, with the server of the route or with the one behind its proxy. The connection has been
-    /// established since `since`. [`Net::shake_hands`] makes the first step.
+    /// Starts a TLS handshake with the server of the route, or with the server behind its proxy. The connection has
+    /// been established since `since`. [`Net::shake_hands`] runs the first step.
     pub(crate) fn start_tls(
         &mut self,
         opening: &mut Opening,
@@ -311,8 +314,8 @@ impl Net {
         Ok(())
     }
 
-    /// Continues a handshake with the bytes that arrived at `arrival`, and counts it when it is complete. `cpu` is the
-    /// thread's processor time before this call.
+    /// Continues a handshake with the bytes that arrived at `arrival`, and counts the handshake when it is
+    /// complete. `cpu` is the thread's processor time before this call.
     pub(crate) fn shake_hands(
         &mut self,
         opening: &mut Opening,
@@ -326,7 +329,7 @@ impl Net {
             return HandshakeStep { used: 0, sent: Ok(0), over: Ok(false) };
         };
         let now = clock.now();
-        // All time since the bytes arrived was spent in this process.
+        // All time since the arrival of the bytes was spent in this process.
         opening.own += (now - arrival).max(0);
         let sent = step.sent;
         match step.progress {
@@ -346,14 +349,14 @@ impl Net {
         }
     }
 
-    /// Resets the number of connections that may be opened, at the start of an iteration of the loop.
+    /// Resets the count of connections that may be opened, at the start of an iteration of the loop.
     #[inline]
     pub(crate) fn begin_turn(&mut self) {
         self.connects = CONNECTS;
     }
 
-    /// Takes the token of the connection that has been queued longest, if another may be opened. That connection may be
-    /// closed by now.
+    /// Takes the token of the connection that has been queued longest, if another connection may be opened. The
+    /// returned connection may have been closed meanwhile.
     #[inline]
     pub(crate) fn next_queued(&mut self) -> Option<u64> {
         if self.connects == 0 {

@@ -1,4 +1,4 @@
-//! Failures of exchanges, and the one table of JMeter's wording for them in result files.
+//! Failures of exchanges, and the table of JMeter's codes and messages for them in result files.
 
 mod tls;
 
@@ -12,15 +12,16 @@ use crate::net::routes::Route;
 /// Reason why an exchange failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// `still`: the name was unknown a moment ago and was not looked up.
+    /// The name cannot be resolved. `still` is true if it was unknown a moment ago and was not looked up a second
+    /// time.
     UnknownHost {
         still: bool,
     },
-    /// The plan's own name servers do not know the name; in JMeter's words.
+    /// The plan's own name servers do not know the name; with JMeter's message.
     NotFound(String),
     /// The plan defines the host without an address.
     NoAddress,
-    /// The local address to send from does not exist; in Java's words.
+    /// The local address for the connection does not exist; with Java's message.
     UnknownSource(String),
     /// The TCP connection could not be established.
     Connect(io::Error),
@@ -34,7 +35,7 @@ pub(crate) enum Failure {
     Tls(wire::tls::Error),
     /// A chunk size that cannot be parsed.
     ChunkSize(String),
-    /// The request's own connection headers cannot be parsed; in HttpClient's words.
+    /// The request's own connection headers cannot be parsed; with HttpClient's message.
     Connection(String),
     /// The peer closed the connection during the TLS handshake.
     TlsClosed,
@@ -92,7 +93,7 @@ pub(crate) fn describe(
     outcome
 }
 
-/// Writes the response code and message of a failure as with Java's own client. Returns its kind.
+/// Writes the response code and message of a failure as JMeter does with Java's own client. Returns its kind.
 pub(crate) fn describe_java(
     failure: &Failure,
     route: &Route,
@@ -127,13 +128,13 @@ pub(crate) fn describe_java(
     outcome
 }
 
-/// Returns the text of a failure as a plain Java socket words it.
+/// Returns the message of a failure as reported by a plain Java socket.
 pub(crate) fn socket_text(failure: &Failure, route: &Route) -> String {
     match failure {
         Failure::UnknownHost { .. } | Failure::NoAddress => route.host.clone(),
         Failure::UnknownSource(words) | Failure::NotFound(words) => words.clone(),
         Failure::ConnectTimeout => "Connect timed out".into(),
-        // The plug-in uses these words for a proxy.
+        // For a proxy, the plug-in reports this message.
         Failure::Connect(error) if route.tunnel.is_some() => {
             format!("Proxy connection setup error: {}", io_text(error))
         }
@@ -247,13 +248,13 @@ fn classify_io(error: &io::Error) -> Outcome {
     }
 }
 
-/// Returns the text of a system error as Java's channels have it: the system's own text.
+/// Returns the message of a system error as Java's NIO channels report it: the system's own message.
 pub(crate) fn io_words(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
-/// Returns the text of a system error as Java's sockets have it.
+/// Returns the message of a system error as Java's sockets report it.
 fn io_text(error: &io::Error) -> String {
     match error.raw_os_error() {
         Some(nix::libc::ECONNREFUSED) => "Connection refused".into(),
@@ -293,7 +294,7 @@ fn http_text(error: wire::http1::Error, route: &Route, message: &mut String) -> 
             message.write_str("Premature end of chunk coded message body: closing chunk expected")
         }
         Error::BadChunkSize | Error::BadChunkEnd | Error::BadTrailer => write!(message, "{error}"),
-        // HttpClient wraps these errors without a message of its own.
+        // HttpClient wraps these errors without adding a message.
         Error::HeadTooLarge { .. }
         | Error::TooManyHeaders { .. }
         | Error::BadStatusLine

@@ -1,11 +1,11 @@
-//! Pacing of new connections: the connect rate that the user asked for (independent of the ramp-up), and the backoff
-//! after failures.
+//! Pacing of new connections: the connect rate set by the user (independent of the ramp-up), and the backoff after
+//! failures.
 
 use plan::random::Random;
 
 use crate::time::clock::{Nanos, SECOND};
 
-/// The share of one core in the run's connect rate.
+/// One core's share of the run's connect rate.
 #[derive(Clone, Debug)]
 pub(crate) struct ConnectPace {
     /// Time between two connections in nanoseconds; 0 is unlimited.
@@ -32,7 +32,7 @@ impl ConnectPace {
     }
 }
 
-/// Delay before a user opens its next connection after a failed or lost one.
+/// Settings of the delay before a user opens its next connection after a failed or lost one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Backoff {
     /// Delay after the first failure in nanoseconds; 0 disables the backoff.
@@ -42,8 +42,8 @@ pub(crate) struct Backoff {
 }
 
 impl Backoff {
-    /// Returns the delay, which doubles with each setback. Half of it is random, so that users that failed together do
-    /// not retry together.
+    /// Returns the delay, which doubles with each setback. Half of the delay is random, so that users that failed
+    /// together do not retry together.
     pub(crate) fn after(self, setbacks: u8, random: &mut Random) -> Nanos {
         if setbacks == 0 || self.first == 0 {
             return 0;

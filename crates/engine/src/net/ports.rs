@@ -1,12 +1,12 @@
 //! Local ports of connections, assigned by the core itself.
 //!
-//! The kernel searches its port range for a port that is free for a destination, first among odd or even ports only.
-//! Once half of the range is taken, each `connect` walks thousands of ports, which takes 1 to 2 ms of processor time.
-//! Here each pair of source and destination has a cursor, and a connection gets the port after the last one: 21 µs from
-//! the first connection to the last of 28 000. The port is requested with `IP_LOCAL_PORT_RANGE` (Linux 6.3), as a range
-//! of one port; [docs/decisions/local-ports.md] explains why not with `bind`. The cores of a run start in separate
-//! parts of the range. A taken port costs a system call. After [`TRIES`] taken ports in a row, the kernel searches, and
-//! the cursor continues after the port that it found.
+//! The kernel searches its port range for a port that is free for a destination, first among odd or even ports
+//! only. Once half of the range is taken, each `connect` checks thousands of ports, which takes 1 to 2 ms of
+//! processor time. Here each pair of source and destination has a cursor, and a connection gets the port after the
+//! last one. This takes 21 µs, from the first connection to the last of 28 000. The port is requested with
+//! `IP_LOCAL_PORT_RANGE` (Linux 6.3), as a range of one port; [docs/decisions/local-ports.md] explains why not with
+//! `bind`. The cores of a run start in separate parts of the range. A taken port costs a system call. After
+//! [`TRIES`] consecutive taken ports, the kernel searches, and the cursor continues after the port that it found.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -59,19 +59,19 @@ impl Range {
 /// The local ports of one core.
 #[derive(Debug)]
 pub(crate) struct Ports {
-    /// Range of local ports; `None`: the kernel chooses the port.
+    /// Range of local ports; `None` if the kernel chooses the port.
     range: Option<Range>,
     /// First and last port of this core's own part of the range.
     first: u16,
     last: u16,
-    /// The next port for each pair of source and destination.
+    /// Cursors: the next port for each pair of source and destination.
     cursors: HashMap<(Option<IpAddr>, SocketAddr), u16>,
     random: Random,
 }
 
 sockopt_impl!(
-    /// The allowed ports of a socket: the first port in the lower 16 bits, the last in the upper; 0 is the system's
-    /// range.
+    /// Socket option for the allowed ports: the first port in the lower 16 bits, the last in the upper; 0 is the
+    /// system's range.
     LocalPortRange,
     SetOnly,
     libc::IPPROTO_IP,
@@ -79,7 +79,7 @@ sockopt_impl!(
     u32
 );
 
-/// The constant is missing in `libc` so far.
+/// The value of the constant, which `libc` does not define.
 const IP_LOCAL_PORT_RANGE: libc::c_int = 51;
 
 /// Makes the kernel use this port; 0 lets it search the whole range.
@@ -100,7 +100,7 @@ impl Ports {
             let (low, all) = (u64::from(range.low), u64::from(range.high - range.low) + 1);
             let begin = |rank: u32| all * u64::from(rank) / u64::from(ranks.max(1));
             first = (low + begin(rank)) as u16;
-            // If there are more cores than ports, some cores share a port.
+            // If a machine has more cores than ports, several cores share a port.
             last =
                 (low + begin(rank + 1).max(begin(rank) + 1) - 1).min(u64::from(range.high)) as u16;
         }
@@ -117,7 +117,8 @@ impl Ports {
                 if self.cursors.len() >= PAIRS {
                     self.cursors.clear();
                 }
-                // Two runs on one machine should not use the same ports in the same order.
+                // The cursor starts at a random port, so that two runs on one machine do not use the same ports
+                // in the same order.
                 let own = u64::from(self.last - self.first) + 1;
                 self.first + self.random.below(own) as u16
             }
@@ -140,7 +141,8 @@ impl Ports {
         None
     }
 
-    /// Moves the cursor behind a port that the kernel found free: the ports after it are likely to be free too.
+    /// Moves the cursor past a port that the kernel found free, because the ports after it are likely to be free
+    /// too.
     pub(crate) fn found(&mut self, from: Option<IpAddr>, to: SocketAddr, port: u16) {
         if let Some(range) = self.range.as_ref() {
             let next = if port >= range.high { self.first } else { port + 1 };
@@ -153,7 +155,8 @@ impl Ports {
         self.range.is_some()
     }
 
-    /// Leaves the choice to the kernel, because it cannot be asked for one port (before Linux 6.3).
+    /// Leaves the choice to the kernel, because the kernel does not support requests for one port (before Linux
+    /// 6.3).
     pub(crate) fn leave_to_kernel(&mut self) {
         self.range = None;
     }

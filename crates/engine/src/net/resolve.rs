@@ -1,7 +1,7 @@
-//! Resolves names to addresses outside of the cores: the system's resolver blocks, so a thread of its own calls it.
+//! Resolves names to addresses. The system's resolver blocks, so a separate thread calls it.
 //!
-//! A name that was not found is not looked up for ten seconds, as in a JVM. A failing lookup may take the system
-//! seconds, and all other lookups would wait behind it.
+//! A name that was not found is not looked up again for ten seconds, as in a JVM. A failing lookup may take the
+//! system seconds, and all other lookups would have to wait.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
@@ -20,7 +20,8 @@ pub(crate) struct Question {
     pub(crate) port: u16,
     pub(crate) user: UserId,
     pub(crate) route: RouteId,
-    /// The plan's addresses or names for the host; they are resolved instead of it if there are any.
+    /// The addresses or names that the plan defines for the host. If there are any, they are resolved instead of
+    /// the host.
     pub(crate) aliases: Vec<String>,
     pub(crate) reply_to: Inbox,
 }
@@ -30,7 +31,7 @@ pub(crate) fn literal(host: &str) -> Option<IpAddr> {
     host.trim_start_matches('[').trim_end_matches(']').parse().ok()
 }
 
-/// Time for which a name counts as unknown: Java's `networkaddress.cache.negative.ttl`.
+/// Time for which an unknown name is not looked up again: Java's `networkaddress.cache.negative.ttl`.
 const UNKNOWN_FOR: Duration = Duration::from_secs(10);
 
 /// Order in which addresses are tried (`java.net.preferIPv6Addresses`, `java.net.preferIPv4Stack`).
@@ -99,7 +100,7 @@ fn look_up(
     Found::Addresses(addresses)
 }
 
-/// Returns the name under which an address was found, as Java shows it: empty for an IP address.
+/// Returns the name that belongs to an address, as Java shows it: empty for an IP address.
 pub(crate) fn shown(alias: &str) -> String {
     if literal(alias).is_some() { String::new() } else { alias.to_owned() }
 }

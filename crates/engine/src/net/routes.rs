@@ -1,8 +1,9 @@
-//! The routes of one core. Plans and servers can make this list grow without limit by ever new hosts and ports.
+//! The routes of one core. Plans and servers can let this list grow without limit by using new hosts and ports.
 //!
-//! Therefore unused routes are removed once a second if there are many, and their indices are reused. At most 1024
-//! routes, or twice the number in use if that is more, outlive a second. An index stays valid as long as a connection,
-//! a user or a constant request holds it. A late answer of the resolver also names its host.
+//! Therefore unused routes are removed once a second if there are many, and their indices are reused. Of the
+//! routes, at most 1024 are kept, or twice the number in use if that is more. An index stays valid as long as a
+//! connection, a user or a constant request holds it. A late answer of the resolver includes its host for
+//! comparison.
 
 use std::net::SocketAddr;
 use std::ops::{Index, IndexMut};
@@ -13,7 +14,7 @@ use stats::ClassId;
 pub(crate) use crate::ids::RouteId;
 use crate::time::clock::Nanos;
 
-/// Up to this number of routes none is removed.
+/// Number of routes up to which none is removed.
 const FEW: usize = 1024;
 
 /// The target of a connection.
@@ -22,21 +23,21 @@ pub(crate) struct Route {
     pub(crate) secure: bool,
     pub(crate) host: String,
     pub(crate) port: u16,
-    /// The server behind a proxy; host and port are those of the proxy then.
+    /// The server behind a proxy. If it is set, host and port are those of the proxy.
     pub(crate) tunnel: Option<Tunnel>,
     pub(crate) source: Source,
     /// Known addresses, and the time until which they may be used.
     pub(crate) addresses: Vec<SocketAddr>,
     pub(crate) fresh_until: Nanos,
-    /// True for a copy of a route that only some users have, with the addresses that these users resolved themselves.
+    /// True for a copy of a route that only some users use, with the addresses that these users have resolved.
     pub(crate) pinned: bool,
-    /// Names that the addresses were found under, if different from the host; empty for an IP address.
+    /// Names that were looked up for the addresses, if different from the host; empty for an IP address.
     pub(crate) found_as: Vec<String>,
-    /// The last response body from this route was large and nothing read it.
+    /// True if the last response body from this route was large and was not read by any element.
     pub(crate) large_unread: bool,
     /// The class of the address to which the route's last WebSocket was opened.
     pub(crate) class: ClassId,
-    /// The slot is free for another route.
+    /// True if the slot is free for another route.
     pub(crate) forgotten: bool,
 }
 
@@ -106,7 +107,7 @@ impl Routes {
         })
     }
 
-    /// Returns a copy of `route` that is pinned to these addresses, created at its first use.
+    /// Returns a copy of `route` that has only these addresses, created at its first use.
     pub(crate) fn pin(
         &mut self,
         route: RouteId,
@@ -144,7 +145,7 @@ impl Routes {
         self.add(pinned)
     }
 
-    /// Returns one mark per route if there are so many that unused ones must be removed.
+    /// Returns one mark per route if there are so many routes that the unused ones must be removed.
     pub(crate) fn marks(&self) -> Option<Marks> {
         self.are_many().then(|| Marks(vec![false; self.all.len()]))
     }

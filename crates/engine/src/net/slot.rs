@@ -1,11 +1,11 @@
 //! Tokens of connections: the slab of a connection, its index there, and the generation of its socket.
 //!
-//! The driver identifies connections only by their tokens. Each protocol has a slab with its own number, from which the
-//! loop finds the protocol of an event.
+//! The event driver identifies connections only by their tokens. Each protocol has a slab with its own number,
+//! which tells the loop the protocol of an event.
 
 use crate::net::transport::Transport;
 
-/// Bit mask of a generation.
+/// Bit mask of the generation in a token.
 const GENERATION: u32 = 0x3fff_ffff;
 
 /// Position of a connection: the number of its slab (two bits), and its index there.
@@ -16,7 +16,7 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// Returns the slot of a token, whatever socket the slot has now.
+    /// Returns the slot of a token, even if the slot has another socket by now.
     #[inline]
     pub(crate) fn of(token: u64) -> Self {
         Self { slab: (token >> 62) as u8, index: token as u32 }

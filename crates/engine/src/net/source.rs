@@ -1,9 +1,10 @@
-//! Local addresses to connect from: a list of addresses, ranges and interfaces used in turn, and addresses that plans
-//! name.
+//! Local addresses to connect from: a list of addresses, ranges and interfaces that users take in turn, and
+//! addresses that plans name.
 //!
-//! Each user has a local address of its own as long as there are enough, so that a proxy can distinguish users. An
-//! address has as many ports per destination as the kernel's range. When none is free, the next address is used. The
-//! port is chosen when the destination is known (`ports`), so every address offers its whole range to each destination.
+//! Each user has a separate local address as long as there are enough, so that a proxy can distinguish users. An
+//! address has as many ports per destination as the kernel's range. When none is free, the next address is used.
+//! The port is chosen when the destination is known (`ports`), so every address offers its whole range to each
+//! destination.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
 
@@ -13,7 +14,7 @@ use plan::http::{Source, SourceKind};
 /// Maximum number of addresses in one range.
 const MOST: u32 = 65_536;
 
-/// Number of connections that skip an address without a free port, because each failed attempt costs 1 to 2 ms of
+/// Number of connections that skip an address that had no free port. Each failed attempt costs 1 to 2 ms of
 /// processor time.
 const PASSES: u32 = 1000;
 
@@ -27,7 +28,8 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    /// `first`: index of the first address, so that cores and processes start at different ones.
+    /// Creates the list of addresses. `first` is the index of the first address to use, so that cores and processes
+    /// start at different ones.
     pub(crate) fn new(addresses: &[IpAddr], first: usize) -> Self {
         Self { addresses: addresses.to_vec(), first, passes: vec![0; addresses.len()] }
     }
@@ -36,8 +38,8 @@ impl Sources {
         self.addresses.len()
     }
 
-    /// Returns the address to connect from; `None` leaves the choice to the kernel. `user` is the user's index in the
-    /// core, `tried` the number of addresses that it has tried.
+    /// Returns the address to connect from; `None` leaves the choice to the kernel. `user` is the user's index in
+    /// the core, `tried` the number of addresses that were tried for this connection.
     pub(crate) fn of(&mut self, user: usize, tried: usize, to: SocketAddr) -> Option<IpAddr> {
         let len = self.addresses.len();
         let at = (self.first + user + tried).checked_rem(len)?;
@@ -56,7 +58,7 @@ impl Sources {
         passed_over
     }
 
-    /// Skips an address without a free port for a while, as long as other addresses have some.
+    /// Skips an address without a free port for the next connections, as long as other addresses are available.
     pub(crate) fn pass_over(&mut self, spent: IpAddr) {
         if let Some(at) = self.addresses.iter().position(|address| *address == spent) {
             self.passes[at] = PASSES;
@@ -84,7 +86,7 @@ pub fn parse(text: &str) -> Result<Vec<IpAddr>, String> {
     Ok(found)
 }
 
-/// Returns the addresses of `first-last`; `None` if the text is no range.
+/// Returns the addresses of `first-last`; `None` if the string is not a range.
 fn range(text: &str) -> Result<Option<impl Iterator<Item = IpAddr>>, String> {
     let Some((first, last)) = text.split_once('-') else { return Ok(None) };
     let (Ok(first), Ok(last)) = (first.trim().parse::<Ipv4Addr>(), last.trim().parse::<Ipv4Addr>())
@@ -150,8 +152,8 @@ pub(crate) fn address(source: &Source) -> Result<IpAddr, String> {
     known.ok_or_else(|| format!("{name}: Name or service not known"))
 }
 
-/// Returns the address of a device that Java would find first: IPv6 before IPv4, in each family the last one first,
-/// with aliases (`eth0:1`) among them. A link-local address comes last.
+/// Returns the address of a device that Java would find first: IPv6 before IPv4, in each family the last address
+/// first, including aliases (`eth0:1`). A link-local address comes last.
 fn of_device(
     name: &str,
     kind: SourceKind,
@@ -252,7 +254,7 @@ mod tests {
         assert_eq!(sources.of(2, 0, v4), Some(addresses[0]));
         assert_eq!(sources.of(3, 0, v4), Some(addresses[1]));
         assert_eq!(Sources::default().of(3, 1, v4), None);
-        // A spent address is skipped, except if there is no other.
+        // An address without free ports is skipped, unless it is the only one.
         sources.pass_over(addresses[1]);
         assert_eq!(
             (sources.of(0, 0, v4), sources.of(0, 1, v4)),

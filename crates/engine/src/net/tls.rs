@@ -1,7 +1,7 @@
 //! TLS of a run: its properties, the session cache of a connection, and the client certificate that it presents.
 //!
 //! Trust store, key store and cipher suites are read once, before the first user. A user gets its own configuration
-//! with its first secure connection, and loses it when an iteration is a different user.
+//! with its first secure connection, and drops it when an iteration is a different user.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use wire::tls::{Handshake, Identity, Limits, Present, Verify};
 use crate::net::transport::HandshakeCost;
 use crate::time::clock::Nanos;
 
-/// Number of servers with stored TLS sessions, and of tickets per server, for a user with sessions of its own.
+/// Number of servers with stored TLS sessions, and of tickets per server, for a user with a separate session cache.
 const OWN: Limits = Limits { servers: 16, tickets: 4 };
 /// Number of servers with stored TLS sessions, and of tickets per server, if all users of a core share the sessions.
 const SHARED: Limits = Limits { servers: 1024, tickets: 1024 };
@@ -29,9 +29,9 @@ pub(crate) struct Secure {
     own: Limits,
     /// The key store's file and password.
     store: Option<(String, Option<String>)>,
-    /// Keys by name, if a variable selects the key that a connection presents.
+    /// Keys by name, if a variable selects the key for a connection.
     named: Vec<(String, Identity)>,
-    /// Name of that variable; empty if the keys are presented in turn.
+    /// Name of that variable; empty if connections use the keys in turn.
     variable: String,
 }
 
@@ -168,7 +168,7 @@ impl Secure {
         })
     }
 
-    /// Returns the variable that names the key to present, if there is one.
+    /// Returns the variable that selects the key, if there is one.
     pub(crate) fn variable(&self) -> Option<&str> {
         Some(&*self.variable).filter(|variable| !variable.is_empty())
     }
@@ -182,7 +182,7 @@ impl Secure {
         Ok((self.shared && self.variable.is_empty()).then(|| Arc::clone(base)))
     }
 
-    /// Returns the configuration for a user's next connection if users have their own. `own` is the user's
+    /// Returns the configuration for a user's next connection if each user has its own. `own` is the user's
     /// configuration, `presented` the key that it presents, `alias` the current value of the variable.
     pub(crate) fn own_config(
         &self,
@@ -207,7 +207,7 @@ impl Secure {
 }
 
 impl HandshakeCost {
-    /// Counts a finished handshake; `ended` is `None` if it failed.
+    /// Counts a finished handshake. `ended` is the kind of handshake; `None` if it failed.
     pub(crate) fn count(self, ended: Option<Handshake>, now: Nanos, recorder: &mut Recorder) {
         let (number, cpu) = match ended {
             None => (Counter::TlsFailed, Counter::TlsFailedCpu),
@@ -224,7 +224,7 @@ impl HandshakeCost {
     }
 }
 
-/// Returns whether TLS 1.2 and TLS 1.3 are offered, as JMeter on Java 17 would offer them.
+/// Returns two flags: TLS 1.2 is offered, TLS 1.3 is offered. They are what JMeter on Java 17 would offer.
 fn versions(get: &impl Fn(&str) -> Option<String>) -> Result<(bool, bool), String> {
     let of = |names: &[&str]| (names.contains(&"TLSv1.2"), names.contains(&"TLSv1.3"));
     let offered = |key: &str, text: &str, found: (bool, bool)| match found {
@@ -234,7 +234,7 @@ fn versions(get: &impl Fn(&str) -> Option<String>) -> Result<(bool, bool), Strin
         )),
         found => Ok(found),
     };
-    // Names of contexts: each one also allows the older versions.
+    // The property names an SSL context of Java. Each context also allows the older versions.
     let context = get("https.default.protocol").unwrap_or_default();
     let by_context = match &*context.trim().to_ascii_lowercase() {
         "" | "tls" | "ssl" | "default" => {

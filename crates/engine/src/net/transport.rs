@@ -1,6 +1,6 @@
 //! A connection to a peer: its socket, its TLS state, and its unsent output. Hot.
 //!
-//! The connections of every protocol contain a transport. It holds no buffer while nothing is unfinished.
+//! The connections of every protocol contain a transport. It has no buffer unless input or output is incomplete.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -14,9 +14,9 @@ use crate::time::clock::{Nanos, thread_cpu};
 #[derive(Debug, Default)]
 pub(crate) struct Transport {
     pub(crate) fd: Option<OwnedFd>,
-    /// Distinguishes the sockets that a slot has had over time.
+    /// Generation, which distinguishes the successive sockets of a slot.
     pub(crate) generation: u32,
-    // Boxed together, because most connections have neither.
+    // TLS and unsent output are boxed together, because most connections have neither.
     layers: Option<Box<Layers>>,
 }
 
@@ -39,10 +39,10 @@ pub(crate) struct Tls {
     pub(crate) effort: HandshakeCost,
 }
 
-/// The cost of a handshake so far.
+/// The duration and processor time of a handshake so far.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HandshakeCost {
-    /// Time at which TCP was connected.
+    /// Time at which the TCP connection was established.
     pub(crate) began: Nanos,
     /// Processor time of the handshake so far, in nanoseconds.
     pub(crate) cpu: u64,
@@ -52,7 +52,7 @@ pub(crate) struct HandshakeCost {
 #[derive(Debug)]
 struct Unsent {
     bytes: Vec<u8>,
-    /// Number of these bytes that have been sent since.
+    /// Number of these bytes that have been sent meanwhile.
     gone: usize,
 }
 
@@ -60,7 +60,7 @@ struct Unsent {
 #[derive(Debug)]
 pub(crate) struct Step {
     pub(crate) progress: Result<Progress, wire::tls::Error>,
-    /// The number of bytes sent in answer, or the error.
+    /// The number of bytes sent as the answer, or the error.
     pub(crate) sent: io::Result<usize>,
     pub(crate) effort: HandshakeCost,
     /// The kind of handshake, once it is known.
@@ -93,7 +93,7 @@ impl Transport {
         *self = Self { generation: self.generation.wrapping_add(1), ..Self::default() };
     }
 
-    /// Sends the TLS close notification as far as the socket accepts it. `out`: a buffer.
+    /// Sends as much of the TLS close notification as the socket accepts. `out` is a buffer.
     pub(crate) fn send_close_notify(&mut self, out: &mut Vec<u8>) {
         if let Some(tls) = self.tls_mut() {
             out.clear();
@@ -102,7 +102,7 @@ impl Transport {
         }
     }
 
-    /// Sends bytes, under TLS as records. Returns how many were passed to the kernel. `sealed`: a buffer.
+    /// Sends bytes, with TLS as records. Returns how many bytes were passed to the kernel. `sealed` is a buffer.
     pub(crate) fn send(&mut self, bytes: &[u8], sealed: &mut Vec<u8>) -> Result<usize, Unwritten> {
         let Some(tls) = self.tls_mut() else {
             return self.send_raw(bytes).map_err(Unwritten::Socket);
@@ -128,7 +128,7 @@ impl Transport {
         }
         let unsent = Unsent { bytes: bytes[sent..].to_vec(), gone: 0 };
         self.layers.get_or_insert_default().unsent = Some(Box::new(unsent));
-        // The socket may have room by now: without a second try, an edge-triggered event could be missed.
+        // The socket may have free space by now. Without a second try, an edge-triggered event could be missed.
         Ok(if sent == 0 { 0 } else { sent + self.flush()? })
     }
 
@@ -161,8 +161,8 @@ impl Transport {
             Some(Tls { client, sealed: Vec::new(), plain: Vec::new(), effort });
     }
 
-    /// Continues a handshake with incoming bytes and sends the answer. `cpu` is the thread's processor time before this
-    /// call, `out` a buffer. `None`: the connection has no TLS.
+    /// Continues a handshake with incoming bytes and sends the answer. `cpu` is the thread's processor time before
+    /// this call, `out` a buffer. Returns `None` if the connection has no TLS.
     pub(crate) fn handshake(
         &mut self,
         incoming: &mut [u8],
@@ -182,7 +182,7 @@ impl Transport {
     }
 }
 
-/// Appends as much of `part` as keeps `all` within `most` bytes. Returns the number of omitted bytes.
+/// Appends `part` to `all`, truncated so that `all` has at most `most` bytes. Returns the number of omitted bytes.
 pub(crate) fn keep_part(all: &mut Vec<u8>, part: &[u8], most: usize) -> usize {
     let fits = part.len().min(most.saturating_sub(all.len()));
     if all.capacity() - all.len() < fits && all.capacity() > most / 2 {

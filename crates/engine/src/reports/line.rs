@@ -1,4 +1,4 @@
-//! Messages of a run for its user, typed by kind, so that no reader has to parse text.
+//! Messages of a run for its user, as typed values, so that no receiver has to parse strings.
 
 use std::fmt;
 
@@ -8,26 +8,26 @@ use serde::{Deserialize, Serialize};
 /// A message of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Line {
-    /// A log line: of the plan's functions and scripts, of classes in Java, or about users and samples.
+    /// A log line: from functions and scripts of the plan, from Java classes, or about users and samples.
     Log {
         /// Level of the log line.
         level: LogLevel,
-        /// Logger of the line; `None`: the plan.
+        /// Logger of the line; `None` stands for the plan.
         logger: Option<String>,
-        /// Time in milliseconds since 1970; `None`: now.
+        /// Time in milliseconds since 1970; `None` stands for the current time.
         at_ms: Option<i64>,
-        /// Text of the log line.
+        /// Message of the log line.
         text: String,
     },
     /// A line that the plan prints to standard output.
     Printed(String),
     /// A line that the plan prints to standard error.
     PrintedAsError(String),
-    /// A Java `Error` has ended a user: its text, and where it was thrown.
+    /// A Java `Error` has ended a user. Contains its message and the place where it was thrown.
     UserEnded(String),
     /// Rows or responses that could not be written.
     Lost {
-        /// Number of rows or responses; 0: something that is not counted.
+        /// Number of rows or responses; 0 if the lost data are not counted.
         count: u64,
         /// Kind of the lost data, and the reason.
         what: String,
@@ -36,23 +36,23 @@ pub enum Line {
     Engine(String),
 }
 
-/// The level of a line of the log.
+/// The level of a log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LogLevel {
-    /// Level of the finest details.
+    /// Log lines with the most details.
     Trace,
-    /// Level of details for debugging.
+    /// Log lines with details for debugging.
     Debug,
-    /// Level of normal events.
+    /// Log lines about normal events.
     Info,
-    /// Level of warnings: something may not be as intended.
+    /// Log lines about possible problems.
     Warn,
-    /// Level of errors: something has failed.
+    /// Log lines about failures.
     Error,
 }
 
 impl Line {
-    /// A line of the plan's log.
+    /// Creates a line of the plan's log.
     pub(crate) fn log(level: LogLevel, logger: Option<&str>, text: String) -> Self {
         Self::Log { level, logger: logger.map(str::to_owned), at_ms: None, text }
     }

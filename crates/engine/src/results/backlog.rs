@@ -1,7 +1,7 @@
-//! Chunks of rows that wait for the writer, and the time that the writer spends writing: both show whether the disk
+//! Chunks of rows that wait for the writer thread, and the time that it spends writing. Both show whether the disk
 //! keeps up.
 //!
-//! Counted per chunk of 64 KiB, never per row.
+//! The backlog is counted per chunk of 64 KiB, never per row.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
@@ -11,7 +11,7 @@ use std::time::Instant;
 pub(crate) struct Backlog {
     chunks: AtomicUsize,
     rows: AtomicU64,
-    /// Nanoseconds spent in completed writes.
+    /// Time spent in completed writes, in nanoseconds.
     written: AtomicU64,
     /// The start of the current write, in nanoseconds since `origin`, plus one; 0: no write is running.
     writing: AtomicU64,
@@ -36,18 +36,18 @@ impl Backlog {
         self.chunks.load(Relaxed)
     }
 
-    /// Returns the number of rows in these chunks. A response that becomes a file of its own counts as a row.
+    /// Returns the number of rows in these chunks. A response that is written to a separate file counts as a row.
     pub(crate) fn rows(&self) -> u64 {
         self.rows.load(Relaxed)
     }
 
-    /// Counts a chunk with this number of rows that is handed to the writer.
+    /// Counts a chunk that is handed to the writer, with its number of rows.
     pub(crate) fn add(&self, rows: u64) {
         self.chunks.fetch_add(1, Relaxed);
         self.rows.fetch_add(rows, Relaxed);
     }
 
-    /// Writes a chunk with this number of rows, and removes it from the backlog.
+    /// Writes a chunk with this number of rows by calling `write`, and removes the chunk from the backlog.
     pub(crate) fn write<T>(&self, rows: u64, write: impl FnOnce() -> T) -> T {
         let begun = self.now();
         self.writing.store(begun + 1, Relaxed);

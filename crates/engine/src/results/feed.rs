@@ -1,8 +1,8 @@
 //! A core's feed to a Backend Listener.
 //!
-//! A core adds finished samples to a batch, and hands the batch over once a second or when it is full. The core does no
-//! part of the sending. If a server does not keep up, batches pile up to a limit. Samples beyond the limit are lost,
-//! counted and reported.
+//! A core adds finished samples to a batch, and hands the batch over once a second or when it is full. The core
+//! itself sends nothing to servers. If a server does not keep up, batches accumulate up to a limit. Samples beyond
+//! the limit are lost, counted and reported.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ const LABELS: usize = 1000;
 pub(crate) struct BackendSettings {
     pub(crate) name: String,
     pub(crate) kind: BackendKind,
-    /// Names and values. If a name occurs twice, the first counts.
+    /// Names and values. If a name occurs twice, the first value is used.
     pub(crate) parameters: Vec<(String, String)>,
 }
 
@@ -43,7 +43,7 @@ impl BackendSettings {
 enum Outlet {
     /// The listener's thread in this process.
     Thread(Sender<Batch>),
-    /// The coordinator of all processes, through this process's reports.
+    /// The coordinator of all processes; batches travel with this process's reports.
     Away(ListenerId, Sender<Report>),
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct Relay {
 }
 
 impl Relay {
-    /// Returns a core's feed to the coordinator.
+    /// Returns a core's feed that leads to the coordinator.
     pub(crate) fn feed(
         &self,
         settings: &BackendSettings,
@@ -66,13 +66,13 @@ impl Relay {
         Feed::new(settings, outlet, &self.waiting, &self.lost)
     }
 
-    /// Returns the complaint about lost samples at the end of the run.
+    /// Returns the message about lost samples at the end of the run.
     pub(crate) fn complaint(&self) -> Option<String> {
         too_slow(&self.lost, "the way to the coordinator")
     }
 }
 
-/// Returns the complaint about lost samples; `what` names the receiver that is too slow.
+/// Returns the message about lost samples. `what` names the receiver that is too slow.
 pub(crate) fn too_slow(lost: &AtomicU64, what: &str) -> Option<String> {
     let lost = lost.load(Ordering::Relaxed);
     (lost > 0).then(|| format!("{lost} samples were not sent: {what} is too slow"))

@@ -1,9 +1,9 @@
-//! A result file of the writer thread: opened as JMeter opens it, then appended to in whole chunks.
+//! A result file of the writer thread. It is opened as in JMeter, and then whole chunks are appended.
 //!
-//! A chunk consists of whole rows (CSV) or whole elements (XML). If a chunk does not fit on the disk, the rows that fit
-//! are kept and the others counted. An XML document gets its single end tag at the end, as in JMeter. Processes that
-//! append to the same file take turns with a file lock, and each one removes the incomplete row that a killed process
-//! may have left.
+//! A chunk consists of whole rows (CSV) or whole elements (XML). If a chunk does not fit on the disk, the rows that
+//! fit are kept and the other rows are counted as lost. An XML document gets its single end tag at the end, as in
+//! JMeter. Processes that append to the same file take turns with a file lock, and each process removes the
+//! incomplete row that a killed process may have left.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -21,9 +21,9 @@ pub(crate) struct Output {
     form: Form,
     /// True if other processes append to the file too.
     shared: bool,
-    /// True if the file can be truncated: it is neither a pipe nor a device.
+    /// True if the file is regular, neither a pipe nor a device, so that it can be truncated.
     regular: bool,
-    /// Offset of a known end of a row: the end of the file before the last chunk of this process.
+    /// Offset of a known end of a row: the length of the file before the last chunk of this process.
     known: u64,
 }
 
@@ -35,18 +35,18 @@ pub(crate) struct Failed {
     pub(crate) lost: u64,
 }
 
-/// JMeter does not accept a shorter file as an XML result file.
+/// Minimum length in bytes of a file that JMeter accepts as an XML result file.
 const SHORTEST: u64 = 65;
 /// Distance from the end within which JMeter searches for the end tag: the length of the tag plus ten bytes.
 const TAIL: u64 = END_TAG.len() as u64 + 10;
 const END_TAG: &[u8] = b"</testResults>";
-/// Number of bytes read at once during the search for the last whole row.
+/// Number of bytes read at once in the search for the last whole row.
 const BLOCK: u64 = 256 * 1024;
 /// Maximum number of elements that may be removed to make room for the end tag, which has 17 bytes.
 const GIVE_WAY: usize = 8;
 
 impl Output {
-    /// Opens the file of a run that alone writes to it.
+    /// Opens the file of a run that is the only writer of the file.
     pub(crate) fn open_exclusive(
         path: &Path,
         columns: &Columns,
@@ -60,7 +60,7 @@ impl Output {
     pub(crate) fn shared(path: &Path, columns: &Columns) -> io::Result<Self> {
         let made = Made { path: path.to_owned(), form: Form::of(columns), from: 0 };
         let mut out = Self::of(append(path)?, made, true)?;
-        // Under the lock, no process is writing, so the file ends with a whole row.
+        // Under the lock, no other process is writing, so the file must end with a whole row.
         let _ = flock(&out.file, FlockOperation::LockExclusive);
         out.known = out.length().unwrap_or(0);
         let _ = flock(&out.file, FlockOperation::Unlock);
@@ -77,14 +77,14 @@ impl Output {
         &self.path
     }
 
-    /// Appends a chunk of whole rows. If it does not fit, appends the rows that do.
+    /// Appends a chunk of whole rows. If it does not fit, appends the rows that fit.
     pub(crate) fn write(&mut self, chunk: &[u8]) -> Result<(), Failed> {
         self.in_turn(|out| {
             let before = out.length().unwrap_or(0);
             let (written, result) = write_all(&mut out.file, chunk);
             let mut kept = written;
             if result.is_err() && out.regular {
-                // Half a row would damage the first row written after it. Truncating needs no disk space.
+                // Half a row would damage the row that is written after it. Truncating needs no disk space.
                 kept = out.form.ends(&chunk[..written]).last().unwrap_or(0);
                 let _ = out.file.set_len(before + kept as u64);
             }
@@ -134,7 +134,8 @@ impl Output {
         })
     }
 
-    /// Runs `act` while no other process of the run uses the file, which then ends with a whole row.
+    /// Runs `act` under the file lock, so that no other process of the run uses the file. Before that, makes the
+    /// file end with a whole row.
     fn in_turn<T>(&mut self, act: impl FnOnce(&mut Self) -> T) -> T {
         if !self.shared {
             return act(self);
@@ -168,7 +169,7 @@ impl Output {
         if end < length { self.file.set_len(end) } else { Ok(()) }
     }
 
-    /// Finds the ends of rows after the known one.
+    /// Finds the ends of rows after the known end of a row.
     fn search(&self, length: u64, mut found: impl FnMut(u64)) -> io::Result<()> {
         let (mut text, mut start) = (Vec::new(), self.known);
         while start + (text.len() as u64) < length {
@@ -220,7 +221,7 @@ impl Made {
     }
 }
 
-/// Returns a path that is equal for all names of the same file.
+/// Returns a path that is the same for all names of one file.
 pub(crate) fn key(path: &Path) -> PathBuf {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
@@ -257,7 +258,7 @@ fn refuse_special(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::{FileTypeExt, MetadataExt};
     let Ok(data) = std::fs::metadata(path) else { return Ok(()) };
     let kind = data.file_type();
-    // Memory devices (major 1) are endless or crash the machine, except /dev/null and /dev/full.
+    // Memory devices (major number 1) are endless or crash the machine, except /dev/null and /dev/full.
     let (major, minor) = (rustix::fs::major(data.rdev()), rustix::fs::minor(data.rdev()));
     let is_memory = kind.is_char_device() && major == 1 && !matches!(minor, 3 | 7);
     let what = match () {
@@ -288,8 +289,8 @@ fn make_folder(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Opens a file of rows. A new file, a pipe or a device gets a header; an existing file gets none, even if it is empty.
-/// If an existing file ends within a row, as after a kill, a line end is added.
+/// Opens a file of rows. A new file, a pipe or a device gets a header; an existing file gets none, even if it is
+/// empty. If an existing file ends within a row, as after a killed process, a line end is added.
 fn open_rows(path: &Path, columns: &Columns, variables: &[&str]) -> io::Result<File> {
     make_folder(path)?;
     let new = !path.is_file();
@@ -309,8 +310,8 @@ fn open_rows(path: &Path, columns: &Columns, variables: &[&str]) -> io::Result<F
     Ok(file)
 }
 
-/// Opens a document and removes its end tag. A file with an end tag where JMeter searches for it is continued. Any
-/// other existing file is overwritten, as in JMeter.
+/// Opens a document and removes its end tag. A file with an end tag at the position where JMeter searches for it is
+/// continued. Any other existing file is overwritten, as in JMeter.
 fn open_document(path: &Path, columns: &Columns) -> io::Result<File> {
     make_folder(path)?;
     let mut file = append(path)?;
@@ -345,7 +346,7 @@ fn place_of_end_tag(file: &mut File) -> io::Result<Option<u64>> {
     Ok(found.map(|at| from + at as u64))
 }
 
-/// Writes as much as fits. Returns the number of written bytes.
+/// Writes as many bytes as fit. Returns the number of written bytes, and the error if there was one.
 fn write_all(out: &mut File, bytes: &[u8]) -> (usize, io::Result<()>) {
     let mut written = 0;
     while written < bytes.len() {
@@ -400,7 +401,7 @@ mod tests {
         assert_eq!(text(&path), "a,b\n1\n2,3\n");
     }
 
-    /// A process was killed while writing; the next one that writes removes the incomplete row.
+    /// A process was killed while writing. The next process that writes removes the incomplete row.
     #[test]
     fn what_a_killed_process_left_is_cut_off() {
         let folder = tempfile::tempdir().unwrap();

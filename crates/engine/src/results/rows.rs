@@ -1,8 +1,8 @@
-//! Result rows: rendered on the core into chunks, and written to files by one thread.
+//! Result rows: each core renders rows into chunks, and one thread writes the chunks to files.
 //!
-//! A chunk goes to the writer when it is full or a second old, and returns empty. On a slow disk, chunks pile up to a
-//! limit. Beyond it rows are dropped, counted and reported, because a core never waits for a disk. The writer's side of
-//! a file is in `output`.
+//! A chunk is handed to the writer when it is full or a second old, and is returned empty. On a slow disk, chunks
+//! accumulate up to a limit. Beyond the limit rows are dropped, counted and reported, because a core never waits
+//! for a disk. The writer's side of a file is in `output`.
 
 use std::collections::HashMap;
 use std::io;
@@ -17,7 +17,7 @@ use crate::reports::line::Line;
 use crate::results::backlog::Backlog;
 use crate::results::output::{self, Failed, Made, Output};
 
-/// Size in bytes at which a chunk is handed over.
+/// Size in bytes from which a chunk is handed to the writer.
 const CHUNK: usize = 64 * 1024;
 /// Maximum number of chunks of all cores that may wait for the writer: 64 MiB.
 const IN_FLIGHT: usize = 1024;
@@ -41,9 +41,9 @@ pub struct ResultFile {
 #[derive(Debug)]
 pub(crate) struct Rows {
     sinks: Vec<Sink>,
-    /// Indices of sinks that receive every sample.
+    /// Indices of the files that receive every sample (sinks of the whole run).
     roots: Vec<usize>,
-    /// Index of the sink of each listener of the plan, if it has one.
+    /// For each listener of the plan: index of its sink, if it writes a file.
     listeners: Vec<Option<usize>>,
     to_writer: Sender<Job>,
     backlog: Arc<Backlog>,
@@ -51,7 +51,7 @@ pub(crate) struct Rows {
     /// Index of the writer's channel that returns chunks to this core.
     core: usize,
     dropped: u64,
-    /// True if bodies of sub-results are written.
+    /// True if a file contains the bodies of sub-results.
     bodies: bool,
     /// True if a listener saves responses.
     saves: bool,
@@ -72,9 +72,9 @@ struct Sink {
 /// A chunk or a file that a core hands to the writer.
 #[derive(Debug)]
 enum Job {
-    /// A part of a result file, from the core with this number.
+    /// A part of a result file, with the number of the core that sends it.
     Chunk { core: usize, file: usize, rows: u64, bytes: Vec<u8> },
-    /// The content of a file of its own, such as a saved response.
+    /// The content of a separate file, such as a saved response.
     Response { path: PathBuf, bytes: Vec<u8> },
     /// A file that may not be written, with the reason.
     Refused(String),
@@ -91,7 +91,7 @@ impl Rows {
         *self.listeners.get(listener.0 as usize)?
     }
 
-    /// Returns the sinks that receive every sample.
+    /// Returns the indices of the sinks that receive every sample.
     pub(crate) fn roots(&self) -> &[usize] {
         &self.roots
     }
@@ -116,7 +116,7 @@ impl Rows {
         self.bodies
     }
 
-    /// Returns true if a sink accepts samples with this success.
+    /// Returns true if a sink accepts samples with this success status.
     pub(crate) fn takes(&self, sink: usize, success: bool) -> bool {
         let sink = &self.sinks[sink];
         let all = !sink.errors_only && !sink.successes_only;
@@ -174,7 +174,7 @@ impl Rows {
 }
 
 /// A writer thread that has not started yet, with the channels through which cores reach it.
-#[allow(clippy::struct_field_names)] // `to_writer` says where the chunks go.
+#[allow(clippy::struct_field_names)] // The name `to_writer` describes where the chunks go.
 #[derive(Debug)]
 pub(crate) struct Writer {
     sinks: Vec<(ResultFile, usize)>,
@@ -184,7 +184,7 @@ pub(crate) struct Writer {
     saves: bool,
     to_writer: Sender<Job>,
     backlog: Arc<Backlog>,
-    /// Channels that return chunks to each core.
+    /// Channels that return empty chunks to the cores.
     backs: Vec<SyncSender<Vec<u8>>>,
     jobs: Option<Receiver<Job>>,
     files: Vec<Output>,
@@ -192,8 +192,9 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Opens the files. A run in one process writes headers into new files; for several processes, their coordinator
-    /// has done so with [`create`]. `roots` receive every sample; `listeners` are those of the plan.
+    /// Opens the files. For a run in one process, this writes headers into new files; for several processes, their
+    /// coordinator has already written them with [`create`]. `roots` receive every sample; `listeners` are the
+    /// plan's listeners.
     pub(crate) fn open(
         roots: &[ResultFile],
         listeners: &[Option<ResultFile>],
@@ -277,7 +278,7 @@ impl Writer {
     }
 
     /// Starts the thread, which ends when the last core drops its access. The first write failure of each file is
-    /// reported to `complain` at once, the amount of lost data at the end.
+    /// reported to `complain` at once, the amount of lost data at the end of the run.
     pub(crate) fn start(
         mut self,
         complain: impl Fn(Line) + Send + 'static,
@@ -321,7 +322,8 @@ impl Writer {
                     );
                 }
                 bytes.clear();
-                // A core with enough empty chunks, or a chunk enlarged by one huge row, would only waste memory.
+                // If the core has enough empty chunks, or one huge row has enlarged this chunk, the chunk is
+                // freed to save memory.
                 if let Some(back) = backs.get(core).filter(|_| bytes.capacity() <= 2 * CHUNK) {
                     let _ = back.try_send(bytes);
                 }
@@ -352,7 +354,7 @@ struct Loss {
 }
 
 impl Loss {
-    /// Counts a failure. Returns true if it is the first.
+    /// Counts lost rows. Returns true if this is the first failure.
     fn is_first(&mut self, lost: u64, error: &io::Error) -> bool {
         self.lost += lost;
         let first = self.why.is_empty();
@@ -362,7 +364,7 @@ impl Loss {
         first
     }
 
-    /// Adds the result of ending the file. Returns false if the end tag is missing.
+    /// Adds the rows that were lost when the file was ended. Returns false if the end tag is missing.
     fn ended(&mut self, end: Result<u64, Failed>) -> bool {
         match end {
             Ok(lost) => {
@@ -376,7 +378,7 @@ impl Loss {
         }
     }
 
-    /// Reports what was lost of a file; `ended` is true if its end was written.
+    /// Reports the rows that a file lost. `ended` is true if the end of the file was written.
     fn report(&self, path: &Path, ended: bool, complain: &impl Fn(Line)) {
         let path = path.display();
         let why = if self.why.is_empty() { "the disk is full" } else { &self.why };
@@ -405,7 +407,7 @@ pub(crate) fn create(files: &[ResultFile], variables: &[String]) -> io::Result<V
     Ok(made)
 }
 
-/// Ends the result files of a run of several processes. Returns messages about data that was lost then.
+/// Ends the result files of a run of several processes. Returns messages about data that was lost at the end.
 pub(crate) fn close(files: Vec<Made>) -> Vec<Line> {
     let lost = std::cell::RefCell::new(Vec::new());
     for file in files {

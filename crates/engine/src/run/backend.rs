@@ -1,7 +1,7 @@
 //! Backend Listeners: a thread for each, which sends the samples that cores hand over ([`Feed`]).
 //!
-//! In a run of several processes, batches go to the coordinator instead ([`Figures`]), which has the threads
-//! ([`Backends`]), so that a server sees a single run.
+//! In a run of several processes, batches are sent to the coordinator instead ([`Figures`]). The coordinator runs
+//! the threads ([`Backends`]), so that a server sees a single run.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub(crate) struct Backend {
 }
 
 impl Backend {
-    /// Prepares a Backend Listener; nothing is sent yet.
+    /// Prepares a Backend Listener without sending anything.
     pub(crate) fn open(
         settings: &BackendSettings,
         property: &impl Fn(&str) -> Option<String>,
@@ -47,8 +47,8 @@ impl Backend {
         Feed::to_thread(&self.settings, self.to.clone(), &self.waiting, &self.lost)
     }
 
-    /// Starts the thread. It ends when the last feed is dropped, after sending the rest. `users` returns the number of
-    /// users started and ended so far.
+    /// Starts the thread. It sends the remaining samples and ends when the last feed is dropped. `users` returns
+    /// the number of users started and ended so far.
     pub(crate) fn start(
         self,
         users: impl Fn() -> (u32, u32) + Send + 'static,
@@ -68,8 +68,7 @@ impl Backend {
                     }
                     Err(RecvTimeoutError::Timeout) => {
                         client.send(users(), &complain);
-                        // Intervals follow the clock, however long sending takes, but a missed interval is not made up
-                        // for.
+                        // Intervals follow the clock, however long sending takes. A missed interval is skipped.
                         next = (next + client.interval())
                             .max(Instant::now() + Duration::from_millis(1));
                     }
@@ -84,7 +83,7 @@ impl Backend {
     }
 }
 
-/// The Backend Listeners of a run whose users are in other processes.
+/// The Backend Listeners of a run whose users run in other processes.
 #[derive(Debug, Default)]
 pub struct Backends {
     feeds: BTreeMap<u32, Feed>,
@@ -128,7 +127,7 @@ impl Backends {
         backends
     }
 
-    /// Adds samples that a process sent.
+    /// Adds samples that another process has sent.
     pub fn take(&mut self, figures: Figures) {
         if let Some(feed) = self.feeds.get(&figures.listener) {
             let count = figures.samples.len();

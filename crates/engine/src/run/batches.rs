@@ -1,8 +1,8 @@
 //! The order of a plan's thread groups: which run together, and which come next. Pure data.
 //!
-//! setUp groups come first, then the main groups (together, or one after another), then the tearDown groups. A batch
-//! starts when all users of the previous batch have ended. A stopped run starts no further groups, except its tearDown
-//! groups if the plan says so.
+//! setUp groups run first, then the main groups (together, or one after the other), then the tearDown groups. A
+//! batch of groups starts when all users of the previous batch have ended. A stopped run starts no further groups,
+//! except its tearDown groups if the plan requests this.
 
 use std::collections::VecDeque;
 

@@ -1,6 +1,6 @@
 //! Clients of Backend Listeners: JMeter's clients for InfluxDB and Graphite, configured by their parameters.
 //!
-//! A client runs on the listener's own thread and may block it, up to JMeter's time limits.
+//! A client runs on the listener's own thread and may block that thread, up to JMeter's time limits.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ enum Form {
 }
 
 impl Client {
-    /// Creates the client that the listener names.
+    /// Creates the client that the listener's class name selects.
     pub(crate) fn new(
         settings: &BackendSettings,
         property: &impl Fn(&str) -> Option<String>,
@@ -69,7 +69,8 @@ impl Client {
         self.interval
     }
 
-    /// Returns the delay before the first sending. InfluxDB gets the start of the test at once.
+    /// Returns the delay before the first sending. The client for InfluxDB sends the start of the test without
+    /// delay.
     pub(crate) fn first_wait(&self) -> Duration {
         match self.form {
             Form::Influx { .. } => Duration::ZERO,
@@ -102,7 +103,7 @@ impl Client {
         }
     }
 
-    /// Sends the statistics of an interval. `users`: number of users started and ended so far.
+    /// Sends the statistics of an interval. `users` is the number of users started and ended so far.
     pub(crate) fn send(&mut self, users: (u32, u32), complain: &impl Fn(String)) {
         match &mut self.form {
             Form::Influx { figures, to, text, .. } => {
@@ -136,7 +137,7 @@ impl Client {
 /// Maximum number of labels whose filter result is cached; above this the table is cleared.
 const KNOWN: usize = 1000;
 
-/// Selects the labels that get statistics of their own.
+/// Selects the labels that get separate statistics.
 #[derive(Debug)]
 struct Filter {
     rule: Rule,
@@ -204,7 +205,7 @@ fn pattern(text: &str) -> Result<Regexp, Unusable> {
     Regexp::new(text).map_err(|error| Unusable(error.to_string().replace('\n', ": ")))
 }
 
-/// Parses percentiles separated by semicolons; text that is no number is skipped.
+/// Parses percentiles separated by semicolons. Values that are not numbers are skipped.
 fn percentiles(text: &str) -> Vec<f32> {
     let numbers = text.split(';').filter_map(|text| text.trim().parse::<f32>().ok());
     numbers.filter(|percent| *percent > 0.0 && *percent <= 100.0).collect()

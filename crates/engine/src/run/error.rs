@@ -1,4 +1,4 @@
-//! Reasons why a run does not start.
+//! Errors that prevent the start of a run.
 
 use std::io;
 
@@ -11,7 +11,7 @@ pub enum StartError {
     Setting(String),
     /// The JVM failed.
     Java(String),
-    /// The system refused threads or file descriptors.
+    /// The operating system refused threads or file descriptors.
     System(io::Error),
 }
 

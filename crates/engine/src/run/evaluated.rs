@@ -1,4 +1,4 @@
-//! A plan's expressions as evaluated for a run. The processes of a run exchange this data.
+//! The values of a plan's expressions, evaluated for a run. The processes of a run exchange them.
 
 use plan::element::{KeySelection, Span};
 use plan::env::Env;
@@ -17,7 +17,7 @@ pub struct Evaluated {
     pub(super) paces: Vec<Paces>,
     /// Initial values of variables, by slot.
     pub(super) variables: Vec<(u32, String)>,
-    /// Values that Java has evaluated for the whole run, by the number of the text.
+    /// Values that Java has evaluated for the whole run, by the number of the expression.
     pub(super) java: Vec<(u32, String)>,
     /// Expressions of the plan's listeners: a file name, digits of a number, or values of parameters.
     pub(super) listeners: Vec<Vec<String>>,
@@ -47,7 +47,7 @@ pub(super) struct Numbers {
     pub(super) arrivals: Option<(u32, u64, i64)>,
     /// Maximum number of concurrent users.
     pub(super) at_once: u32,
-    /// True if users that end before the group does are replaced.
+    /// True if a user that ends before the group ends is replaced.
     pub(super) replaces: bool,
     /// True if the load was set outside the plan.
     pub(super) given: bool,
@@ -55,19 +55,19 @@ pub(super) struct Numbers {
     pub(super) rate: Option<Vec<plan::load::Phase>>,
     /// The rate of the arrivals in the spans.
     pub(super) course: Option<Vec<plan::load::Phase>>,
-    /// Iterations per user, in place of the plan's; -1 is infinite.
+    /// Iterations per user that replace the plan's number; -1 is infinite.
     pub(super) loops: Option<i32>,
-    /// True if the plan's number of iterations per user is infinite, as far as samples do not influence it.
+    /// True if the plan's number of iterations per user is infinite, unless samples end the users.
     pub(super) endless: bool,
 }
 
 impl Evaluated {
-    /// Returns the number of concurrent users that all groups ask for.
+    /// Returns the planned number of concurrent users of all groups.
     pub fn users(&self) -> u64 {
         self.groups.iter().map(|group| u64::from(group.at_once)).sum()
     }
 
-    /// Returns the number of concurrent users that each group of the plan asks for.
+    /// Returns the planned number of concurrent users of each group.
     pub fn at_once_by_group(&self) -> impl Iterator<Item = u64> + '_ {
         self.groups.iter().map(|group| u64::from(group.at_once))
     }
@@ -77,7 +77,7 @@ impl Evaluated {
         self.groups.iter().map(|group| group.users)
     }
 
-    /// Returns the keys that the plan selects.
+    /// Returns the selection of keys in the key store.
     pub(crate) fn keys(&self) -> Result<KeySelection, StartError> {
         if let Some(problem) = &self.keys_refused {
             return Err(StartError::Setting(problem.clone()));
@@ -86,13 +86,13 @@ impl Evaluated {
         Ok(KeySelection { first, last, variable })
     }
 
-    /// Takes the messages for the user out; the run will not report them then.
+    /// Takes the messages for the user out, so that the run does not report them.
     pub fn take_complaints(&mut self) -> Vec<Line> {
         std::mem::take(&mut self.complaints)
     }
 }
 
-/// Returns the value of an expression for the whole run.
+/// Evaluates an expression for the whole run.
 pub(super) fn value(text: &Template, env: &mut Env<'_>) -> String {
     let mut value = String::new();
     text.eval(env, &mut value);

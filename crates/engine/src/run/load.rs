@@ -14,26 +14,26 @@ use crate::time::clock::{MS, Nanos, SECOND};
 
 /// A time that no run reaches, in milliseconds.
 pub(super) const NEVER_MS: i64 = 100 * 365 * 86_400_000;
-/// Assumed time in seconds for which a user is busy, to estimate the concurrent users of a rate.
+/// Assumed duration of an iteration in seconds, to estimate the concurrent users of a rate.
 const STAY_S: f64 = 30.0;
 
-/// The load of a group before and after a change, as text for the user.
+/// The load of a group before and after a change, as descriptions for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changed {
     pub group: String,
     pub before: String,
-    /// The load after the change; `None`: the group does not run.
+    /// The load after the change; `None` if the group does not run.
     pub after: Option<String>,
 }
 
-/// The load of a main group at the start.
+/// The load of a main group at the start of the run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Level {
     /// Index of the group in the plan.
     pub group: u32,
     pub name: String,
     pub users: u32,
-    /// Starts per second at the highest point, if the group starts iterations at a rate that can be changed.
+    /// Maximum rate in starts per second, if the group starts iterations at a rate that can be changed.
     pub rate: Option<f64>,
     /// True if the plan schedules the starts of iterations, independently of its users.
     pub scheduled: bool,
@@ -56,8 +56,8 @@ impl Evaluated {
         main.map(level).collect()
     }
 
-    /// Replaces the load of the plan's main groups by the given load. Returns the changes. The error is a sentence for
-    /// the user.
+    /// Replaces the load of the plan's main groups by the given load. Returns the changes. The error is a message
+    /// for the user.
     pub fn give(&mut self, plan: &Plan, given: &LoadOverrides) -> Result<Vec<Changed>, String> {
         let main: Vec<usize> =
             (0..plan.groups.len()).filter(|at| plan.groups[*at].phase == Phase::Main).collect();
@@ -97,7 +97,7 @@ impl Evaluated {
         Ok(changed)
     }
 
-    /// Returns the load that is set for each main group by name; the other groups have none yet.
+    /// Returns the load that the user has set by name for each main group. The other groups have none yet.
     fn asks_by_name(
         &self,
         main: &[usize],
@@ -130,7 +130,7 @@ impl Evaluated {
         Ok(main.iter().map(of).collect())
     }
 
-    /// Divides the load that is set for all groups among those without a load of their own, in proportion to their
+    /// Divides the load that is set for all groups among the groups without a load by name, in proportion to their
     /// users in the plan.
     fn divide(
         &self,
@@ -180,7 +180,7 @@ fn nanos(time: Duration) -> Nanos {
 }
 
 impl Numbers {
-    /// Returns the time in which users start, in nanoseconds.
+    /// Returns the time in which all users start, in nanoseconds.
     fn ramp(&self) -> Nanos {
         match &self.spans {
             Some(spans) => spans.iter().map(|(start, _)| *start).max().unwrap_or(0) * MS,
@@ -188,7 +188,7 @@ impl Numbers {
         }
     }
 
-    /// Returns the group's length by the plan, in nanoseconds.
+    /// Returns the duration of the group in the plan, in nanoseconds.
     pub(super) fn length(&self) -> Option<Nanos> {
         match (&self.spans, self.arrivals) {
             (_, Some((_, _, end))) => Some(end * MS),
@@ -208,7 +208,7 @@ impl Numbers {
 fn at_rate(numbers: &mut Numbers, ask: &LoadSettings, rate: f64) -> Result<(), String> {
     let ramp = ask.ramp.map_or(0, nanos);
     let length = ask.length().map(nanos).or_else(|| {
-        // A number of starts also ends the group.
+        // A limit on the number of starts also ends the group.
         if ask.iterations.is_some() { Some(NEVER_MS * MS) } else { numbers.length() }
     });
     let Some(length) = length else {
@@ -223,7 +223,7 @@ fn at_rate(numbers: &mut Numbers, ask: &LoadSettings, rate: f64) -> Result<(), S
     if numbers.delay > 0 {
         phases.insert(0, (numbers.delay, 0.0, 0.0));
     }
-    // Rounded up to whole milliseconds, so that no time is cut off.
+    // Rounded up to whole milliseconds, so that the last part of a millisecond is not lost.
     let end = (numbers.delay.saturating_add(length) + MS - 1) / MS;
     let starts = ask.iterations.map_or(0, u64::from);
     let none = rate <= 0.0 || length == 0 || ask.iterations == Some(0);
@@ -246,13 +246,13 @@ fn is_scheduled(group: &Group) -> bool {
     matches!(group.profile, Profile::Open { .. } | Profile::Arrivals(_))
 }
 
-/// Sets a number of users that start their next iteration when they have finished one.
+/// Sets the number of users. Each user starts its next iteration when it has finished the previous one.
 fn with_users(numbers: &mut Numbers, ask: &LoadSettings, group: &Group) {
     let own = numbers.at_once;
     let users = ask.users.unwrap_or(own);
     let is_rate = is_scheduled(group);
     let shaped = is_rate || ask.ramp.is_some() || ask.length().is_some();
-    // In a group with a rate, a user runs one iteration per start.
+    // In a group with a rate, the plan gives each user one iteration per start.
     let forever = (is_rate || ask.length().is_some()).then_some(-1);
     numbers.loops = ask.iterations.map(|n| i32::try_from(n).unwrap_or(i32::MAX)).or(forever);
     numbers.replaces &= ask.iterations.is_none();
@@ -286,7 +286,7 @@ fn with_users(numbers: &mut Numbers, ask: &LoadSettings, group: &Group) {
     };
 }
 
-/// Stretches a table of users to another number of users, keeping its shape.
+/// Scales a table of users to another number of users, keeping its shape.
 fn stretched(spans: &[Span], users: u32) -> Vec<Span> {
     let own = spans.len() as u64;
     if own == 0 {
@@ -295,7 +295,8 @@ fn stretched(spans: &[Span], users: u32) -> Vec<Span> {
     (0..u64::from(users)).map(|nth| spans[(nth * own / u64::from(users)) as usize]).collect()
 }
 
-/// Returns users that start in equal steps: the first step at once, the last one step before the ramp ends.
+/// Returns the start and end of users that start in equal steps: the first step at once, the last one step before
+/// the ramp ends.
 fn in_steps(users: u32, ramp: Nanos, steps: u32, length: Option<Nanos>) -> Vec<Span> {
     let end = length.map_or(NEVER_MS, |length| length / MS);
     let steps = i64::from(steps);
@@ -312,7 +313,7 @@ fn loops_of(plan: &Plan, group: &Group) -> Option<i64> {
     }
 }
 
-/// Returns a group's load as text for the user.
+/// Returns a description of a group's load for the user.
 fn words(numbers: &Numbers, loops: Option<i64>) -> String {
     let mut out = Vec::new();
     let mut starts = None;

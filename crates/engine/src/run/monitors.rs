@@ -17,7 +17,7 @@ pub struct Monitor {
     pub file: Option<ResultFile>,
 }
 
-/// Returns the expressions of the collectors: the file name, then four expressions per row.
+/// Returns the values of the collectors' expressions: the file name, then four values per row.
 pub(super) fn evaluated_values(plan: &Plan, env: &mut Env<'_>) -> Vec<Vec<String>> {
     let of = |monitor: &plan::element::PerfMon, env: &mut Env<'_>| {
         let file = monitor.file.as_ref().map_or(String::new(), |file| value(&file.file, env));

@@ -12,7 +12,7 @@ use crate::run::evaluated::Evaluated;
 /// Options of a run.
 #[derive(Debug, Default)]
 pub struct Options {
-    /// Threads that run users; 0 is one per available processor.
+    /// Number of threads that run users; 0 is one per available processor.
     pub cores: u32,
     /// Properties of the run, as plans read them.
     pub properties: HashMap<String, String>,
@@ -22,11 +22,11 @@ pub struct Options {
     pub results: Vec<ResultFile>,
     /// Seed of the random generators, the same in all processes of a run.
     pub seed: u64,
-    /// The share of the run that this process has.
+    /// This process's share of the run.
     pub shard: Shard,
-    /// For a process of a distributed run, even of only one process. Its coordinator has created the result files with
-    /// their headers, and forwards the samples of Backend Listeners. `None`: this process does both, and starts all
-    /// groups itself.
+    /// Settings for a process of a distributed run, even if it is the only process. Its coordinator has created the
+    /// result files with their headers, and runs the Backend Listeners. `None`: this process does both, and starts
+    /// all groups itself.
     pub paced: Option<Paced>,
     /// Runs elements and scripts that need Java, if the plan has any.
     pub offload: Option<Arc<dyn crate::offload::Offload>>,
@@ -39,7 +39,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Returns the facts that a JVM gets.
+    /// Returns the facts about the run that a JVM gets.
     pub(crate) fn facts(&self) -> crate::java::session::RunFacts<'_> {
         crate::java::session::RunFacts {
             properties: &self.properties,

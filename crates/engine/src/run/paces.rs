@@ -1,4 +1,4 @@
-//! Rates that timers of a plan keep.
+//! Sample rates that the plan's timers keep.
 
 use plan::element::RateScope;
 use plan::env::Env;
@@ -67,7 +67,7 @@ impl From<RateScope> for Sharing {
     }
 }
 
-/// Returns true if all children run, sooner or later, whenever the controller does.
+/// Returns true if all children run at some time, provided that the controller runs.
 fn runs_always(kind: &ControllerKind) -> bool {
     matches!(
         kind,

@@ -9,7 +9,7 @@ use crate::time::clock::{MS, Nanos};
 
 /// Maximum number of reported phases; later ones are dropped.
 const MOST: usize = 200;
-/// Starts within this time form one step, in milliseconds.
+/// Maximum time in milliseconds between starts that form one step.
 const AT_ONCE_MS: i64 = 1000;
 
 /// A phase of the load.
@@ -17,8 +17,8 @@ const AT_ONCE_MS: i64 = 1000;
 pub struct Phase {
     /// Start of the phase, in milliseconds since the start of the main groups.
     pub at_ms: i64,
-    /// Text such as `ramp to 50 users`, `step 2 of 5: 20 users` or `hold 50 users`, after the group's name if there are
-    /// several groups.
+    /// Description such as `ramp to 50 users`, `step 2 of 5: 20 users` or `hold 50 users`, after the group's name
+    /// if there are several groups.
     pub words: String,
 }
 
@@ -27,13 +27,13 @@ pub struct Phase {
 pub struct Phases {
     /// Phases in chronological order. Empty if the load is constant.
     pub list: Vec<Phase>,
-    /// Number of users of setUp groups. If there are any, the main groups start when these users have ended.
+    /// Number of users of setUp groups. If there are any, the main groups start after these users have ended.
     pub before: u32,
     /// Time of the first start of a user in the main groups, in milliseconds since their start.
     pub first_ms: i64,
 }
 
-/// A level of the load, or a ramp between two levels.
+/// A constant level of the load, or a ramp between two levels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Piece {
     at_ms: i64,
@@ -78,7 +78,7 @@ impl Evaluated {
     }
 }
 
-/// Returns the pieces of a rate that changes linearly.
+/// Returns the levels and ramps of a rate that changes linearly.
 fn of_rate(phases: &[load::Phase]) -> Vec<Piece> {
     let (mut at, mut pieces) = (0 as Nanos, Vec::new());
     for (length, begin, end) in phases {
@@ -89,7 +89,7 @@ fn of_rate(phases: &[load::Phase]) -> Vec<Piece> {
     pieces
 }
 
-/// Returns the pieces of a number of users.
+/// Returns the levels and ramps of a number of users.
 fn of_users(numbers: &Numbers) -> Vec<Piece> {
     let Some(spans) = &numbers.spans else {
         let ramp = (numbers.step.saturating_mul(numbers.users.into()) + MS / 2) / MS;
@@ -122,13 +122,13 @@ fn of_users(numbers: &Numbers) -> Vec<Piece> {
     pieces
 }
 
-/// Groups times into stretches without a gap; returns the first and last time of each.
+/// Groups times into periods without a gap. Returns the first and last time of each period.
 fn stretches(times: &[i64]) -> Vec<(i64, i64)> {
     let mut gaps: Vec<i64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
     gaps.retain(|gap| *gap > 0);
     gaps.sort_unstable();
-    // If many users start at the same time and others later, the starts form steps. Otherwise the usual gap does not
-    // separate stretches.
+    // If many users start at the same time and others later, the starts form steps. Otherwise gaps of the usual
+    // length do not separate periods.
     let in_steps = (gaps.len() + 1) * 2 <= times.len();
     let usual = gaps.get(gaps.len() / 2).copied().unwrap_or(0);
     let most = if in_steps { AT_ONCE_MS - 1 } else { (2 * usual).max(AT_ONCE_MS - 1) };
@@ -142,7 +142,7 @@ fn stretches(times: &[i64]) -> Vec<(i64, i64)> {
     found
 }
 
-/// Returns the phases as text; none if the load is constant.
+/// Returns descriptions of the phases with their times; none if the load is constant.
 fn words(pieces: &[Piece], unit: &str) -> Vec<(i64, String)> {
     let mut level = 0.0;
     let mut changes: Vec<(Piece, f64)> = Vec::new();
@@ -207,7 +207,7 @@ mod tests {
             (10_000, "step 3 of 3: 30 users"),
         ];
         assert_eq!(said(&users(&spans)), expected);
-        // Users that start one at a time form a ramp, however slow.
+        // Users that start one at a time form a ramp, even a very slow one.
         let spans: Vec<Span> = (0..10).map(|nth| (nth * 5000, 90_000)).collect();
         assert_eq!(said(&users(&spans)), [(0, "ramp to 10 users"), (45_000, "hold 10 users")]);
     }

@@ -1,7 +1,7 @@
 //! Evaluation before any user starts: variables, the load of groups, the names of result files.
 //!
-//! It happens once, even if the run is spread over several processes, which receive the values. So a random number of
-//! users, or a variable that holds the time, is the same in all of them.
+//! The evaluation happens once, even if the run is distributed over several processes, which receive the values. So
+//! a random number of users, or a variable that holds the time, is the same in all of them.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -36,11 +36,11 @@ use crate::shared::polling::Polls;
 use crate::shared::savers::{SaverStart, place};
 use crate::time::clock::{Clock, MS, Nanos, SECOND};
 
-/// The variable that tells whether a user's last sample passed. It starts as true for all users, so that users whose
-/// samples pass need no memory for it.
+/// The variable that tells whether a user's last sample was successful. It starts as true for all users, so that
+/// users without failures need no memory for it.
 pub(crate) const LAST_SAMPLE_OK: &str = "JMeterThread.last_sample_ok";
 
-/// Evaluates the expressions that a run needs before its start. Opens and starts nothing.
+/// Evaluates the expressions that a run needs before its start. Opens no file or connection and starts no thread.
 pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
     let (to_log, log) = channel();
     let shared = Shared::new(options.properties.clone(), options.base_dir.clone(), to_log);
@@ -103,7 +103,7 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
     }
 }
 
-/// Returns the variables that users start with, in the plan's order. Java evaluates those that need it.
+/// Returns the initial variables of users, in the plan's order. Java evaluates the expressions that need it.
 fn initial_variables(
     plan: &Plan,
     mut early: Option<&mut EarlyEvaluation<'_>>,
@@ -152,9 +152,9 @@ pub fn create_results(
         .map_err(|error| StartError::Results(error.to_string()))
 }
 
-/// Returns a warning for each existing result file with a heading that does not match the columns of the appended
-/// rows, and for each file into which two listeners write different columns. Checks the result files of the command
-/// line and of the plan's listeners.
+/// Returns a warning for each existing result file whose header does not match the columns of the appended rows,
+/// and for each file into which two listeners write different columns. Checks the result files of the command line
+/// and of the plan's listeners.
 pub fn unlike_results(plan: &Plan, options: &Options, evaluated: &Evaluated) -> Vec<String> {
     let settings = Settings::from_properties(|key| options.properties.get(key).cloned());
     let names: Vec<&str> = settings.results.sample_variables.iter().map(|name| &**name).collect();
@@ -181,7 +181,7 @@ pub fn unlike_results(plan: &Plan, options: &Options, evaluated: &Evaluated) -> 
     }
     for (is_fixed, file) in files {
         let Some(words) = unlike_rows(&file.path, &file.columns, &names) else { continue };
-        // `-f` does not delete a file with an expression as its name.
+        // `-f` does not delete a file whose name is an expression.
         let how = if is_fixed { " with -f" } else { "" };
         let shown = file.path.display();
         let words = format!(
@@ -334,7 +334,7 @@ fn savers(plan: &Plan, options: &Options, told: &[Vec<String>]) -> Vec<Option<Sa
     plan.listeners.iter().zip(told).map(with).collect()
 }
 
-/// Returns the result files that receive every sample, as the plan configures them.
+/// Returns the result files that receive every sample, with the plan's settings applied.
 pub(crate) fn roots(plan: &Plan, files: &[ResultFile]) -> Vec<ResultFile> {
     let mut files = files.to_vec();
     for file in &mut files {
@@ -343,13 +343,13 @@ pub(crate) fn roots(plan: &Plan, files: &[ResultFile]) -> Vec<ResultFile> {
     files
 }
 
-/// In functional mode, XML documents contain request and response data whatever the other settings are.
+/// Enables request and response data in XML documents, which JMeter's functional mode always writes.
 fn functional(plan: &Plan, columns: &mut Columns) {
     columns.response_data |= plan.functional_mode;
     columns.sampler_data |= plan.functional_mode;
 }
 
-/// Returns the load of a group, with the plan's setting of its loop.
+/// Returns the load of a group, including the plan's setting of its loop.
 fn looping(
     plan: &Plan,
     group: &Group,
@@ -388,7 +388,7 @@ fn numbers(group: &Group, env: &mut Env<'_>, seed: u64, complaints: &mut Vec<Lin
             ..Numbers::default()
         };
     }
-    // As in JMeter, text that is no number counts as 0.
+    // As in JMeter, a value that is not a number counts as 0.
     let mut odd = |what: Setting, text: &str| {
         let complaint = what.complaint(text);
         complaints.extend(complaint.map(|words| format!("{}: {words}", group.path).into()));
@@ -426,12 +426,12 @@ fn numbers(group: &Group, env: &mut Env<'_>, seed: u64, complaints: &mut Vec<Lin
     Numbers { name, users, step, delay, duration, at_once: users, ..Numbers::default() }
 }
 
-/// Steps between two users below this are not rounded, in nanoseconds.
+/// Time between two users, in nanoseconds, below which it is not rounded.
 const EXACT_BELOW: Nanos = 10 * MS;
 
-/// Returns the time between the starts of two users, in nanoseconds. JMeter divides the ramp-up in single precision and
-/// rounds to milliseconds. If rounding would change the rate by more than a twentieth, the step is exact: 100 000 users
-/// in 40 seconds would otherwise all start at once.
+/// Returns the time between the starts of two users, in nanoseconds. JMeter divides the ramp-up in single precision
+/// and rounds to milliseconds. If rounding would change the rate by more than a twentieth, the step is exact.
+/// Otherwise 100 000 users in 40 seconds would all start at once.
 pub(crate) fn ramp_step(ramp_s: i64, users: u32) -> Nanos {
     let exact = seconds(ramp_s.max(0)) / Nanos::from(users.max(1));
     if exact < EXACT_BELOW {

@@ -1,7 +1,7 @@
 //! Transport of Backend Listeners' data: lines over HTTP or UDP to InfluxDB, metrics over TCP to Graphite.
 //!
-//! Data that cannot be sent is dropped, as in JMeter. The first failure is reported at once, the number of failures at
-//! the end. Time limits are JMeter's.
+//! Data that cannot be sent is dropped, as in JMeter. The first failure is reported at once, the number of failures
+//! at the end of the run. Time limits are those of JMeter.
 
 use std::io::Write;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};

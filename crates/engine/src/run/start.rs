@@ -34,8 +34,8 @@ use crate::shared::group::Counts;
 use crate::shared::trust::Trust;
 use crate::time::clock::Nanos;
 
-/// Stack size of a core's thread, and its addition for each level of controllers, in bytes. The search for the next
-/// sampler recurses through all levels.
+/// Stack size of a core's thread, and additional size for each level of controllers, in bytes. The search for the
+/// next sampler recurses through all levels.
 const STACK: usize = 2 << 20;
 const STACK_OF_LEVEL: usize = 16 << 10;
 
@@ -53,7 +53,7 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
     let settings = settings_of(&plan, &options, &evaluated)?;
     let mut prepared = prepare(&plan, &options, evaluated)?;
     let java = start_java(&plan, &options, &mut prepared, &shared).map_err(StartError::Java)?;
-    // The time that Java takes to read its part of the plan does not count as time of the run.
+    // The time that Java takes to read its part of the plan is not part of the run's duration.
     let zero = match options.paced {
         Some(paced) => (instant(paced.zero), paced.zero),
         None => (Instant::now(), stats::clock::now_ns()),
@@ -208,11 +208,11 @@ impl Cores<'_> {
     }
 }
 
-/// The writer of rows, the Backend Listeners, and the feeds to them.
+/// The writer of rows, the Backend Listeners, and their feeds.
 struct Listeners {
     writer: Writer,
     backends: Vec<(ListenerId, Backend)>,
-    /// In a process of a distributed run: Backend Listeners that the coordinator runs.
+    /// In a process of a distributed run: the Backend Listeners that the coordinator runs.
     away: Vec<(ListenerId, BackendSettings)>,
     relay: Relay,
 }
@@ -287,11 +287,12 @@ impl Listeners {
     }
 }
 
-/// Makes a JVM read its part of the plan. Returns its findings, and lines for the log. [`start`] does this too.
+/// Makes a JVM read its part of the plan. Returns its findings, and lines for the log. [`start`] includes this
+/// step.
 ///
 /// # Errors
 ///
-/// The reason why the plan cannot be read, in words.
+/// The reason why the JVM cannot read the plan, as a message.
 pub fn set_up(plan: &Plan, options: &Options) -> Result<(Vec<Finding>, Vec<Line>), String> {
     match &options.offload {
         Some(offload) if !plan.java_backed.is_empty() => {
@@ -302,7 +303,7 @@ pub fn set_up(plan: &Plan, options: &Options) -> Result<(Vec<Finding>, Vec<Line>
     }
 }
 
-/// Makes Java read its part of the plan, if the plan has any, and start the test.
+/// Makes Java read its part of the plan, if it has any, and start the test.
 fn start_java(
     plan: &Plan,
     options: &Options,

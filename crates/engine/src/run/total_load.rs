@@ -1,8 +1,8 @@
-//! The total load that a run asks for: users, starts per second, length.
+//! The total load that a run plans: users, starts per second, duration.
 //!
 //! A rate from timers is a rate of samples, and a conservative estimate. A group keeps the lowest of its rates, and
-//! samples in branches that may never run do not count. Values that are unknown before samples run are omitted. A rate
-//! that changes by a schedule is known only if its group has no other rate.
+//! samples in branches that may never run are not counted. Values that are unknown before samples run are omitted.
+//! A rate that follows a schedule is known only if its group has no other rate.
 
 use plan::load::{self, Rate};
 use plan::plan::{Group, Phase, Plan, Profile};
@@ -17,7 +17,7 @@ use crate::time::clock::MS;
 pub struct TotalLoad {
     /// Number of concurrent users of all main groups.
     pub users: u64,
-    /// Starts per second at the highest point: of iterations if the load is open, otherwise of samples.
+    /// Maximum of starts per second: of iterations if the load is open, otherwise of samples.
     pub rate: Option<f64>,
     /// Changes of the rate of samples since the start of the run; empty if it is constant.
     pub schedule: Vec<load::Phase>,
@@ -31,12 +31,12 @@ pub struct TotalLoad {
     pub open: bool,
     /// True if users of a main group loop until the run is stopped.
     pub endless: bool,
-    /// Number of concurrent users of groups with a rate, if there are also groups without one.
+    /// Number of concurrent users of groups with a rate, if other groups have no rate.
     pub rate_users: Option<u64>,
 }
 
 impl Evaluated {
-    /// Returns the load that the run asks for.
+    /// Returns the load that the run plans.
     pub fn asked(&self, plan: &Plan) -> TotalLoad {
         let groups = plan.groups.iter().zip(&self.groups).zip(&self.paces);
         let groups: Vec<Loaded<'_>> = groups
@@ -60,7 +60,7 @@ impl Evaluated {
             group.phase == Phase::Setup && numbers.at_once > 0
         };
         let later = plan.groups.iter().zip(&self.groups).any(is_setup);
-        // If the start of the schedule is not known, no second can be compared with it.
+        // If the start of the schedule is not known, its times cannot be compared with seconds of the run.
         let schedule = if open || later { Vec::new() } else { schedule(&groups) };
         let most = Rate::new(schedule.clone()).most();
         let length = |group: &Loaded<'_>| Some(group.numbers.delay + group.numbers.length()?);
@@ -103,7 +103,7 @@ impl Loaded<'_> {
         f64::from(self.numbers.at_once)
     }
 
-    /// Returns the samples per second that the group's timers ask for.
+    /// Returns the samples per second that the group's timers keep.
     fn rate(&self, all: &[Self]) -> Option<f64> {
         let users = |with: &dyn Fn(&Self) -> bool| -> f64 {
             all.iter().filter(|group| with(group)).map(Self::users).sum()
@@ -119,7 +119,7 @@ impl Loaded<'_> {
     }
 }
 
-/// Returns the rates of all groups together, if one changes.
+/// Returns the summed rate of all groups over time, if a rate changes.
 fn schedule(groups: &[Loaded<'_>]) -> Vec<load::Phase> {
     let of = |group: &Loaded<'_>| {
         let rate = group.rate(groups)?;
@@ -138,7 +138,7 @@ fn schedule(groups: &[Loaded<'_>]) -> Vec<load::Phase> {
     sum(&groups.iter().filter_map(of).collect::<Vec<_>>())
 }
 
-/// Adds up rates, until the last changing one ends. A rate that has ended counts as 0.
+/// Adds up rates until the last changing rate ends. A rate that has ended counts as 0.
 fn sum(all: &[Vec<load::Phase>]) -> Vec<load::Phase> {
     let ends = |phases: &[load::Phase]| -> Vec<i64> {
         let add = |at: &mut i64, phase: &load::Phase| {
@@ -152,7 +152,7 @@ fn sum(all: &[Vec<load::Phase>]) -> Vec<load::Phase> {
     cuts.sort_unstable();
     cuts.dedup();
     let between = |(from, to): (i64, i64)| {
-        // The rates at both ends of a part suffice, because they change linearly within it.
+        // The rates at both ends of a part are sufficient, because they change linearly within it.
         let at = |phases: &Vec<load::Phase>, time: i64| {
             let ends = ends(phases);
             let Some(nth) = ends.iter().position(|end| *end > from) else { return 0.0 };
@@ -173,7 +173,7 @@ fn is_open(group: &Group, numbers: &Numbers) -> bool {
         || !numbers.given && matches!(group.profile, Profile::Open { .. })
 }
 
-/// Number of parts of a schedule in which its starts are counted.
+/// Number of equal parts of a schedule in which starts are counted.
 const PARTS: i64 = 20;
 
 impl Numbers {
@@ -186,7 +186,7 @@ impl Numbers {
         let end = spans.iter().map(|(start, _)| *start + 1).max().unwrap_or(1).max(1000);
         let part = (end / PARTS).max(1000);
         let mut starts = vec![0_u32; (end / part) as usize + 1];
-        // The rest at the end is too short for a rate.
+        // The rest at the end is too short to compute a rate.
         let whole = (end / part) as usize;
         for (start, _) in spans {
             starts[(start / part).max(0) as usize] += 1;

@@ -1,4 +1,4 @@
-//! Flow Control Actions.
+//! Flow Control Actions: pause a user, end it, or make it leave controllers.
 
 use plan::action::Action;
 use plan::plan::SamplerId;

@@ -9,7 +9,7 @@ use crate::sample::names;
 use crate::sample::samples::Samples;
 use crate::sample::step::Step;
 
-/// Begins a sampler when its expressions are evaluated.
+/// Begins a sampler once its expressions are evaluated.
 pub(crate) fn begin(
     cx: &mut Context<'_>,
     jobs: &mut Jobs,
@@ -27,7 +27,7 @@ pub(crate) fn begin(
 }
 
 impl Samples {
-    /// Names a sampler and starts its Sample Timeouts. Returns false if a function has thrown.
+    /// Sets a sampler's name and starts its Sample Timeouts. Returns false if a function has thrown an exception.
     pub(crate) fn begin(&mut self, cx: &mut Context<'_>, index: UserId, id: SamplerId) -> bool {
         let timeouts = &cx.plan.samplers[id.0 as usize].timeouts;
         if !timeouts.is_empty() {

@@ -1,4 +1,4 @@
-//! Samples in parallel branches, which may be only part of the controller's parent sample.
+//! Samples in parallel branches. They may be reported only as sub-results of the controller's parent sample.
 
 use plan::result::SampleResult;
 
@@ -15,7 +15,7 @@ impl Reporting<'_, '_> {
             std::mem::swap(&mut part.body, &mut self.cx.result.body);
             std::mem::swap(&mut part.text, &mut self.cx.result.text);
         }
-        // The action that the result asks of the branch is read from the core's current result later.
+        // The action that the result requests of the branch is read from the core's current result later.
         let request = part.request;
         if let Some(whole) = self.note_part(branch, &part, timing, success) {
             std::mem::swap(whole.add_sub(), &mut part);
@@ -54,7 +54,7 @@ impl Reporting<'_, '_> {
         Some(whole)
     }
 
-    /// Notes that the end of the run has cut a branch.
+    /// Records that the end of the run has cut a branch.
     pub(crate) fn cut_branch(&mut self, branch: UserId) {
         let parent = self.cx.users[branch].branch_of;
         if let Some(branches) = self.cx.branches_mut(parent) {

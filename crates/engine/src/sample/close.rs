@@ -1,4 +1,5 @@
-//! The end of a sample: post-processors and assertions, natively and in Java; then the sample is finished. Hot.
+//! The end of a sample: runs post-processors and assertions, native ones and those in Java, and finishes the
+//! sample. Hot.
 
 use plan::plan::SamplerId;
 use plan::result::Request;
@@ -17,8 +18,8 @@ use crate::time::clock::Nanos;
 use crate::time::timing::Timing;
 
 impl Samples {
-    /// Ends a sample: runs processors, assertions and listeners, and the action that the outcome asks for. Afterwards
-    /// the user is ready for its next operation, has ended, or waits for Java to process its result.
+    /// Ends a sample: runs processors, assertions and listeners, and the action that the outcome requests.
+    /// Afterwards the user is ready for its next operation, has ended, or waits for Java to process its result.
     pub(crate) fn close(
         &mut self,
         on: &mut Reporting<'_, '_>,
@@ -42,7 +43,7 @@ impl Samples {
         self.close_on(on, index, &mut closing)
     }
 
-    /// Continues with a sample's end.
+    /// Continues the end of a sample after a job.
     pub(crate) fn close_on(
         &mut self,
         on: &mut Reporting<'_, '_>,
@@ -59,7 +60,7 @@ impl Samples {
             {
                 return close_lost(on, index, closing, asked);
             }
-            // Sub-results that processors add count as in JMeter.
+            // Sub-results that processors add increase the sample's size, as in JMeter.
             closing.timing.received = on.cx.result.bytes;
             if !on.cx.result.success && closing.outcome == Outcome::Ok {
                 closing.outcome = Outcome::Assertion;
@@ -76,7 +77,7 @@ impl Samples {
         self.finish(on, index, closing)
     }
 
-    /// Ends a sampler without a result, which is not reported.
+    /// Ends a sampler that has no result and is not reported.
     pub(crate) fn close_without_result(
         &mut self,
         on: &mut Reporting<'_, '_>,
@@ -90,8 +91,8 @@ impl Samples {
     }
 }
 
-/// Ends a sample whose post-processor has thrown: it becomes the previous result for other elements, and is not
-/// reported.
+/// Ends a sample whose post-processor has thrown an exception. Its result becomes the previous result for other
+/// elements, and the sample is not reported.
 fn close_lost(
     on: &mut Reporting<'_, '_>,
     index: UserId,
@@ -120,12 +121,12 @@ fn is_processed(on: &mut Reporting<'_, '_>, id: SamplerId, timing: &Timing) -> b
     !result.ignore && (is_noted(on.cx) || looked_at || on.jobs.observe())
 }
 
-/// Returns true if other elements use sessions or links of results.
+/// Returns true if the plan has elements that read session ids or links from results.
 fn is_noted(cx: &Context<'_>) -> bool {
     !cx.plan.sessions.is_empty() || cx.plan.follows_links
 }
 
-/// Stores what other elements use of results.
+/// Stores the parts of the result that elements such as a URL Re-writing Modifier read later.
 fn note(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
     if is_noted(cx) {
         let plan = cx.plan;

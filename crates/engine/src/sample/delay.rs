@@ -16,23 +16,25 @@ use crate::users::Wait;
 #[derive(Clone, Copy, Debug)]
 struct Delay {
     nanos: u64,
-    /// True if a Throughput Shaping Timer assigned a time, for which the user waits even beyond its group's duration.
+    /// True if a Throughput Shaping Timer assigned a start time. The user waits for it even beyond its group's
+    /// duration.
     shaped: bool,
 }
 
 /// The result of running several timers.
 enum Timed {
-    /// All timers have run; with their summed delay.
+    /// All timers have run. Contains their summed delay.
     All(Delay),
     /// The next timer runs in Java.
     Java { at: usize, delay: u64, job: Job },
     /// The user arrives at the barrier of a Synchronizing Timer.
     Barrier(Arrival),
-    /// The Throughput Shaping Timer has no more time slots; the user does nothing until this time.
+    /// The Throughput Shaping Timer has no more time slots. The user waits until this time.
     Until(Nanos),
 }
 
-/// Runs a sampler's timers from index `from`, then the sampler. The timers before `from` took `delay`, in nanoseconds.
+/// Runs a sampler's timers from index `from`, then the sampler. `took` is the delay of the earlier timers, in
+/// nanoseconds.
 #[inline]
 pub(crate) fn run_timers(
     cx: &mut Context<'_>,
@@ -79,7 +81,7 @@ fn run_rest(
     wait(cx, of, delay)
 }
 
-/// Runs timers from index `from` up to the first for which the user must wait.
+/// Runs timers from index `from` up to the first timer at which the user must wait.
 fn run_native(
     cx: &mut Context<'_>,
     (index, id): (UserId, SamplerId),
@@ -116,7 +118,7 @@ fn run_native(
     Timed::All(delay)
 }
 
-/// Returns the arrival of a user at a Synchronizing Timer. `None`: the user continues at once.
+/// Returns the arrival of a user at a Synchronizing Timer, or `None` if the user continues at once.
 fn arrival(
     cx: &mut Context<'_>,
     (index, id): (UserId, SamplerId),
@@ -131,7 +133,7 @@ fn arrival(
     Some(Arrival { sampler: id, barrier: sync.at, size, timeout, timer, delay })
 }
 
-/// Asks Java for the delay of timers from index `at`.
+/// Sends timers to Java, from index `at` on, to get their delay.
 fn hand_over(
     cx: &mut Context<'_>,
     jobs: &mut Jobs,
@@ -151,11 +153,12 @@ fn hand_over(
     jobs.hand_over_run(cx, index, then, Act::Timer, runs);
 }
 
-/// Makes the user wait for the delay of its timers.
+/// Makes the user wait for the summed delay of its timers.
 fn wait(cx: &mut Context<'_>, (index, id): (UserId, SamplerId), delay: Delay) -> Step {
     let now = cx.clock.now();
     let user = &mut cx.users[index];
-    // Timers count from the end of the previous operation, not from the time at which this process handles the user.
+    // Delays count from the end of the previous operation, not from the time at which this process handles the
+    // user.
     let from = user.intended.clamp(now - SECOND, now);
     let until = from.saturating_add(Nanos::try_from(delay.nanos).unwrap_or(Nanos::MAX));
     let ends_at = if user.parallel { None } else { cx.run.wait_deadline(user.group, user.number) };
@@ -169,7 +172,7 @@ fn wait(cx: &mut Context<'_>, (index, id): (UserId, SamplerId), delay: Delay) ->
     Step::Done
 }
 
-/// Makes the user wait for its end, because the Throughput Shaping Timer has no more time slots.
+/// Makes the user wait until its end, because the Throughput Shaping Timer has no more time slots.
 fn await_end(cx: &mut Context<'_>, (index, id): (UserId, SamplerId), end: Nanos) -> Step {
     let now = cx.clock.now();
     if end <= now {

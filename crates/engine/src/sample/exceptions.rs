@@ -1,9 +1,9 @@
 //! Exceptions of functions: they end a sample or a user, as they do in JMeter's threads.
 //!
-//! An evaluation leaves an exception in the core's buffers ([`plan::env::Scratch::thrown`]). During the search for the
-//! next sampler, and at a user's start, the exception ends the user. While a sampler is prepared or runs, its sample is
-//! lost and the user continues. Assertions and HTTP samplers turn the exception into their result, extractors ignore it
-//! ([`plan::extract`]). The cost without an exception is one comparison per sample.
+//! An evaluation leaves an exception in the core's buffers ([`plan::env::Scratch::thrown`]). In the search for the
+//! next sampler, and at a user's start, the exception ends the user. While a sampler is prepared or runs, its
+//! sample is dropped and the user continues. Assertions and HTTP samplers turn the exception into a failed result.
+//! Extractors ignore it ([`plan::extract`]). The cost without an exception is one comparison per sample.
 
 use plan::plan::{Child, ControllerId, ControllerKind, SamplerId, SamplerKind};
 use plan::result::Request;
@@ -17,7 +17,8 @@ use crate::sample::samples::Samples;
 use crate::sample::step::Step;
 
 impl Samples {
-    /// Drops the sample of a sampler in which a function has thrown: it has no result, and its user continues.
+    /// Drops the sample of a sampler in which a function has thrown an exception: it has no result, and its user
+    /// continues.
     pub(crate) fn drop_sample(
         &mut self,
         on: &mut Reporting<'_, '_>,
@@ -27,7 +28,8 @@ impl Samples {
         let cx = &mut *on.cx;
         let Some(thrown) = cx.texts.thrown.take() else { return Step::Done };
         let thread = cx.thread_name(index);
-        // JMeter evaluates the sampler's name for its log, and its thread fails if that throws.
+        // JMeter evaluates the sampler's name for its log, and its thread fails if the evaluation throws an
+        // exception.
         let text = &cx.plan.samplers[id.0 as usize].name;
         let mut name = cx.texts.take();
         cx.texts.naming = true;
@@ -53,15 +55,15 @@ impl Samples {
     }
 }
 
-/// Returns true if a function has thrown an exception that ends its user, and logs it.
+/// Checks for an exception that ends the user. Logs it and returns true if there is one.
 pub(crate) fn ends_user(cx: &mut Context<'_>, index: UserId) -> bool {
     let Some(thrown) = cx.texts.thrown.take() else { return false };
     cx.log(format!("user stopped: {}: {thrown}", cx.thread_name(index)));
     true
 }
 
-/// Evaluates the names of transactions in a controller, as JMeter does for each user that begins, because functions in
-/// names have side effects. Inner transactions come first.
+/// Evaluates the names of transactions in a controller. JMeter does this for each user that starts, and functions
+/// in names have side effects. Inner transactions come first.
 pub(crate) fn read_names(cx: &mut Context<'_>, index: UserId, id: ControllerId) {
     let plan = cx.plan;
     let controller = cx.controller(id);

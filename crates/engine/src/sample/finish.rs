@@ -1,5 +1,5 @@
-//! The last phase of a sample: it is recorded or becomes part of another sample, listeners receive it, and its outcome
-//! takes effect. Hot.
+//! The last phase of a sample: records it or adds it to another sample, passes it to listeners, and applies its
+//! outcome. Hot.
 
 use std::num::NonZeroU32;
 
@@ -23,7 +23,7 @@ use crate::time::timing::TraceId;
 use crate::users::SamplerChange;
 
 impl Samples {
-    /// Finishes a sample after its processors, its assertions and its listeners in Java.
+    /// Finishes a sample after its processors, its assertions and its Java listeners.
     pub(super) fn finish(
         &mut self,
         on: &mut Reporting<'_, '_>,
@@ -32,7 +32,7 @@ impl Samples {
     ) -> Step {
         let Closing { id, timing, outcome, observed, since, told, .. } = closing;
         let success = if *observed { on.cx.result.success } else { *outcome == Outcome::Ok };
-        // Listeners in Java may change the result, but only after all other elements have read its status.
+        // Java listeners may change the result, but only after all other elements have read its status.
         if *told == 0 {
             on.cx.set_last_ok(index, success);
         }
@@ -54,7 +54,7 @@ impl Samples {
         after_sample(on, (index, *id), success || cut, asked)
     }
 
-    /// Reports a sample, on its own or as part of its parent sample. Returns true if the sample was recorded.
+    /// Reports a sample separately or as part of its parent sample. Returns true if the sample was recorded.
     fn report(
         &mut self,
         on: &mut Reporting<'_, '_>,
@@ -63,7 +63,7 @@ impl Samples {
         (success, ignored): (bool, bool),
     ) -> bool {
         let Closing { id, timing, observed, told, .. } = closing;
-        // The sample is ignored and reported to no one.
+        // An ignored sample is not reported to any listener.
         if ignored && *told == 0 {
             return false;
         }
@@ -76,7 +76,7 @@ impl Samples {
             if *observed {
                 on.write_part(index, sampler);
             }
-            // A listener may have set the result to be ignored, too late for other listeners.
+            // A listener may have marked the result as ignored, too late for other listeners.
             if ignored {
                 return false;
             }
@@ -115,8 +115,8 @@ impl Samples {
         on.add_to_transactions(index, *id, timing, success);
     }
 
-    /// Adds a sample to the run's statistics. This includes samples that listeners get only as part of a transaction:
-    /// they are requests like others.
+    /// Adds a sample to the run's statistics. This includes samples that listeners receive only as part of a
+    /// transaction, because they are requests too.
     fn count(
         &mut self,
         on: &mut Reporting<'_, '_>,
@@ -127,7 +127,7 @@ impl Samples {
         let Closing { id, timing, observed, since, .. } = closing;
         let sampler = &on.cx.plan.samplers[id.0 as usize];
         let mut sample = self.measured(on.cx, index, closing, success);
-        // Results of Java or of a script may have another label.
+        // Results from Java or from a script may have another label.
         let foreign = *since != Nanos::MIN
             || sampler.needs.contains(Needs::LABEL)
             || matches!(sampler.kind, SamplerKind::JavaBacked(_));
@@ -161,7 +161,7 @@ impl Samples {
         }
     }
 
-    /// Counts consecutive samples without a connection, and stops the run at a limit.
+    /// Counts consecutive samples that got no connection, and stops the run when the limit is reached.
     fn count_unconnected(&mut self, cx: &mut Context<'_>, outcome: Outcome, most: NonZeroU32) {
         if !outcome.is_without_connection() {
             self.unconnected = 0;
@@ -225,7 +225,8 @@ impl Samples {
     }
 }
 
-/// Records the series values that a sample's post-processors have put into variables, if the sample got a response.
+/// Records the metrics of series that a sample's post-processors have extracted into variables, if the sample got a
+/// response.
 fn count_numbers(
     cx: &mut Context<'_>,
     index: UserId,
@@ -260,14 +261,14 @@ fn is_setup_or_teardown(cx: &Context<'_>, index: UserId) -> bool {
     cx.plan.groups[cx.users[index].group.at()].phase != Phase::Main
 }
 
-/// Returns the message of a failed sample: that of its assertion, unless there was no response to check.
+/// Returns the message of a failed sample: its assertion's message, unless there was no response to check.
 fn failure_words(result: &SampleResult, outcome: Outcome) -> &str {
     let found = result.failure_message().filter(|_| outcome.is_answered());
     found.unwrap_or(&result.message)
 }
 
-/// Keeps the details of a sample for the report, with the requested parts of its result; a failed sample always has its
-/// messages. `shown`: the core's current result is that of the sample.
+/// Keeps the details of a sample for the report, with the requested parts of its result; a failed sample always has
+/// its messages. `shown` is true if the core's current result is the result of the sample.
 #[cold]
 fn keep(cx: &mut Context<'_>, reasons: Reasons, sample: &Sample, (shown, trace): (bool, TraceId)) {
     let result = &*cx.result;
@@ -283,8 +284,8 @@ fn keep(cx: &mut Context<'_>, reasons: Reasons, sample: &Sample, (shown, trace):
     cx.recorder.keep(reasons, sample, &texts);
 }
 
-/// Returns the actions that a reported sample asks for: those of its result, of scripts, and of its thread group at a
-/// failure.
+/// Returns the actions that a reported sample requests: through its result, through scripts, and through its thread
+/// group's setting for failures.
 fn asked(cx: &mut Context<'_>, index: UserId, closing: &Closing, passed: bool) -> RequestedActions {
     let mut asked = RequestedActions::default();
     if closing.observed {
@@ -299,7 +300,7 @@ fn asked(cx: &mut Context<'_>, index: UserId, closing: &Closing, passed: bool) -
     asked
 }
 
-/// Drops what scripts have set for a sample that has ended. Returns the action that they asked for.
+/// Drops what scripts have set for a sample that has ended. Returns the action that they requested.
 pub(super) fn forget_given(cx: &mut Context<'_>, index: UserId) -> plan::result::Request {
     if let Some(extra) = cx.users[index].extra.as_deref_mut()
         && let Some(java) = extra.parts.get_mut::<Java>()
@@ -310,7 +311,7 @@ pub(super) fn forget_given(cx: &mut Context<'_>, index: UserId) -> plan::result:
     plan::result::Request::Nothing
 }
 
-/// Logs a recorded sample, if the user asked for it.
+/// Logs a recorded sample, if the user has enabled this log.
 fn log_sample(cx: &Context<'_>, index: UserId, sample: &Sample, observed: bool) {
     let line = cx.run.diary.sample(cx.clock.now(), || {
         let label = cx.recorder.name(sample.label);

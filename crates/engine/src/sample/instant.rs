@@ -1,4 +1,5 @@
-//! Samplers that compute their result within a turn (Debug, scripts), or sleep meanwhile (Java Requests, Dummy).
+//! Samplers that compute their result within a turn (Debug, scripts), or whose user only sleeps (Java Requests,
+//! Dummy).
 
 use plan::env::Env;
 use plan::plan::{SamplerId, SamplerKind};
@@ -37,7 +38,7 @@ impl Samples {
         }
     }
 
-    /// Computes the result with `work`, which returns the nanoseconds for which the user sleeps.
+    /// Computes the result with `work`, which returns the time in nanoseconds for which the user sleeps.
     fn run(
         &mut self,
         on: &mut Reporting<'_, '_>,
@@ -53,7 +54,7 @@ impl Samples {
         Step::Done
     }
 
-    /// Completes a sampler that only took time.
+    /// Completes a sampler whose user has slept.
     pub(crate) fn wake(
         &mut self,
         on: &mut Reporting<'_, '_>,

@@ -1,7 +1,7 @@
 //! Sample Timeouts: samples that take too long are interrupted, as JMeter does with a separate thread.
 //!
-//! Each user that runs such a sample has an entry in a separate timer wheel, from the sampler's start to its end. An
-//! interruption ends whatever the user waits for at that time, once. A sampler that cannot be interrupted continues.
+//! Each user that runs such a sample has an entry in a separate timer wheel, from the sampler's start to its end.
+//! An interruption ends the user's current wait, once. A sampler that cannot be interrupted continues.
 
 use crate::context::Context;
 use crate::ids::UserId;
@@ -32,7 +32,7 @@ impl Watch {
         Self { wheel: Wheel::new(now), entries: Entries::default() }
     }
 
-    /// Moves the users whose samples must be interrupted to `due`.
+    /// Moves the users whose samples must be interrupted by now to `due`.
     pub(crate) fn expire(&mut self, now: Nanos, due: &mut Vec<UserId>) {
         self.wheel.expire(now, &mut self.entries, due);
     }
@@ -45,7 +45,7 @@ impl Watch {
         self.wheel.insert(index, at, &mut self.entries);
     }
 
-    /// Removes a user whose sampler has ended, or that has ended itself.
+    /// Removes a user whose sampler has ended, or that has itself ended.
     pub(crate) fn remove(&mut self, index: UserId) {
         if index.at() < self.entries.0.len() {
             self.wheel.remove(index, &mut self.entries);
@@ -54,7 +54,7 @@ impl Watch {
 }
 
 impl Samples {
-    /// Starts the Sample Timeouts of a sampler; the shortest counts.
+    /// Starts the Sample Timeouts of a sampler. The shortest timeout applies.
     pub(crate) fn watch_sample(&mut self, cx: &mut Context<'_>, index: UserId, timeouts: &[u32]) {
         let plan = cx.plan;
         let mut first = None;

@@ -1,4 +1,4 @@
-//! Names of samplers that contain expressions: evaluated when JMeter reads them.
+//! Names of samplers that contain expressions: evaluates them when JMeter reads them.
 //!
 //! JMeter reads the name when the sampler starts, after its pre-processors and timers. HTTP samplers read it for each
 //! request, including redirects and embedded resources. They read it once more when all responses have arrived, and
@@ -31,7 +31,7 @@ pub(crate) fn name_at_start(cx: &mut Context<'_>, index: UserId, id: SamplerId) 
         return;
     }
     let unread = match &sampler.kind {
-        // The name is read when the request is built.
+        // The name is evaluated when the request is built.
         SamplerKind::Http(_) => true,
         SamplerKind::Action(action) => matches!(action, Action::Pause(_)),
         _ => false,
@@ -41,15 +41,15 @@ pub(crate) fn name_at_start(cx: &mut Context<'_>, index: UserId, id: SamplerId) 
     }
 }
 
-/// Sets the name of an HTTP sample after all responses have arrived. If it is `observed`, it is the core's current
-/// result.
+/// Sets the name of an HTTP sample after all responses have arrived. If `observed` is true, its result is the
+/// core's current result.
 pub(crate) fn name_at_end(cx: &mut Context<'_>, index: UserId, id: SamplerId, observed: bool) {
     let sampler = &cx.plan.samplers[id.0 as usize];
     let is_http = matches!(sampler.kind, SamplerKind::Http(_));
     if !is_http || sampler.name.fixed().is_some() || cx.own_label(index).is_some() {
         return;
     }
-    // A sample that failed before it had a URL has no name, or already has it.
+    // A sample that failed before its URL was built has no name, or already has it.
     let no_url = cx.result.url.is_empty();
     if observed && (no_url || cx.result.label != cx.sampler_name(index, id)) {
         return;

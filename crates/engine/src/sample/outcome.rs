@@ -1,4 +1,4 @@
-//! The actions that a sample's outcome asks of its user: to stop, or to leave controllers. Hot.
+//! The actions that a sample's outcome requests of its user: to stop, or to leave controllers. Hot.
 
 use plan::plan::{ControllerId, OnError, SamplerId};
 use plan::result::Request;
@@ -10,7 +10,8 @@ use crate::sample::reporting::Reporting;
 use crate::sample::step::Step;
 use crate::users::LoopControl;
 
-/// The actions that a sample asks of its user: to end, and to leave controllers. JMeter does both.
+/// The actions that a sample requests of its user: to end, and to leave controllers. If both are requested, JMeter
+/// does both.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RequestedActions {
     stop: Request,
@@ -34,7 +35,7 @@ impl RequestedActions {
     }
 }
 
-/// Carries out the actions that a sample's outcome asks of its user.
+/// Carries out the actions that a sample's outcome requests of its user.
 pub(crate) fn after_sample(
     on: &mut Reporting<'_, '_>,
     (index, id): (UserId, SamplerId),
@@ -74,8 +75,8 @@ pub(crate) fn after_sample(
     continue_or_stop(on, index, asked.leaves().map(|how| (sampler.controller, how)))
 }
 
-/// Returns the step after a sample or an action: the user continues, leaves controllers, or ends. A user that must end
-/// still searches for its next sampler, like JMeter's thread, unless it leaves controllers.
+/// Returns the step after a sample or an action: the user continues, leaves controllers, or ends. A user that must
+/// end still searches for its next sampler, as a JMeter thread does, unless it leaves controllers.
 pub(crate) fn continue_or_stop(
     on: &mut Reporting<'_, '_>,
     index: UserId,

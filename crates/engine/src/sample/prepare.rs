@@ -11,7 +11,7 @@ use crate::sample::step::Step;
 use crate::sample::{delay, names};
 use crate::users::SamplerChange;
 
-/// Begins a sample: listeners receive earlier results that they lack, then the pre-processors run.
+/// Begins a sample: listeners receive earlier results that they have not received yet, then the pre-processors run.
 pub(crate) fn prepare(on: &mut Reporting<'_, '_>, index: UserId, id: SamplerId) -> Step {
     if on.jobs.listens && on.catch_up(index, Then::Start(id)) {
         return Step::Done;
@@ -73,7 +73,8 @@ pub(crate) fn run_before(
     delay::run_timers(cx, jobs, (index, id), 0, 0)
 }
 
-/// Runs pre-processors from index `from` up to the first that only Java can run. Returns that one with its index.
+/// Runs pre-processors from index `from` up to the first one that only Java can run. Returns that one with its
+/// index.
 fn run_native(
     cx: &mut Context<'_>,
     (index, id): (UserId, SamplerId),

@@ -1,5 +1,5 @@
-//! Output of results to listeners. A CSV file gets a row for the result and for each sub-result; an XML file gets one
-//! element that contains them, as JMeter writes it. Both are rendered on the core into the chunk of each file. Backend
+//! Output of results to listeners. A CSV file gets a row for the result and for each sub-result; an XML file gets
+//! one element that contains them, as JMeter writes it. The core renders both into the chunk of each file. Backend
 //! Listeners get the values that their statistics need.
 
 use std::sync::Arc;
@@ -23,8 +23,8 @@ impl Reporting<'_, '_> {
         self.sinks.reports_results()
     }
 
-    /// Passes the core's current result to `listeners`, in JMeter's order. `named`: with the user's thread name, which
-    /// JMeter omits if a transaction saw no sample.
+    /// Passes the core's current result to `listeners`, in JMeter's order. `named` is true if the thread name is
+    /// included; JMeter omits it for a transaction without samples.
     pub(crate) fn write_rows(
         &mut self,
         index: UserId,
@@ -46,7 +46,7 @@ impl Reporting<'_, '_> {
         for (at, id) in listeners.iter().enumerate().take(to) {
             match &self.cx.plan.listeners[id.0 as usize].kind {
                 ListenerKind::File(_) if at < from => {
-                    // This listener has received the sample, so its file has it too.
+                    // This listener has received the sample, so its file is marked as written.
                     if let Some(sink) = self.sinks.rows.of(*id)
                         && self.sinks.rows.takes(sink, self.cx.result.success)
                     {
@@ -154,18 +154,18 @@ impl Reporting<'_, '_> {
     }
 }
 
-/// Selects the listeners that receive a sample.
+/// The selection of listeners that receive a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// Listeners from this index on, then the result files of all samples: the file of the command line comes last.
+    /// Listeners from this index on, then the result files of all samples. The file of the command line comes last.
     From(usize),
-    /// Listeners from the first index up to, but without, the second.
+    /// Listeners from the first index up to, but not including, the second.
     Between(usize, usize),
-    /// All listeners, without the result files of all samples.
+    /// All listeners, but not the result files of all samples.
     Listeners,
 }
 
-/// Files that have received the sample: listeners that share a file write it once.
+/// Files that have received the sample. If listeners share a file, it receives the sample once.
 #[derive(Default)]
 struct Written {
     files: [usize; 16],
@@ -188,8 +188,8 @@ fn is_transaction(result: &SampleResult) -> bool {
     result.message.starts_with(plan::element::TRANSACTION)
 }
 
-/// Returns the number of requests in a result as JMeter counts them: those of its sub-results, plus one for itself
-/// unless it is only their container.
+/// Returns the number of requests in a result as JMeter counts them: the requests of its sub-results, plus one for
+/// itself unless it is only their container.
 fn hits(result: &SampleResult) -> u32 {
     let own = if is_transaction(result) && result.sub_count > 0 { 0 } else { result.count };
     own + result.subs().iter().map(hits).sum::<u32>()
@@ -199,10 +199,10 @@ fn errors(result: &SampleResult) -> u32 {
     if result.count > 1 { result.errors } else { u32::from(!result.success) }
 }
 
-/// Data of a row besides its result.
+/// Data of a row that are not in its result.
 struct About<'a> {
     thread_name: &'a str,
-    /// Active users of the group, and of the whole run.
+    /// Number of active users of the group, and of the whole run.
     active: (u32, u32),
     variables: &'a [Option<&'a str>],
     /// Names of the `sample_variables`.
@@ -210,7 +210,7 @@ struct About<'a> {
     hostname: &'a str,
     /// True if time stamps are end times.
     stamp_end: bool,
-    /// Encoding of results without an encoding of their own.
+    /// Encoding for results that declare none.
     encoding: &'a str,
 }
 

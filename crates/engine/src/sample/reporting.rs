@@ -16,8 +16,8 @@ pub(crate) struct Reporting<'c, 'p> {
 }
 
 impl Reporting<'_, '_> {
-    /// Passes a sample to Java's listeners, and to other listeners before them in the order. Returns true if the user
-    /// waits for one.
+    /// Passes a sample to Java listeners, and to native listeners before them in the order. Returns true if the
+    /// user waits for a Java listener.
     pub(crate) fn deliver_to_java(&mut self, index: UserId, closing: &mut Closing) -> bool {
         if !self.jobs.has_listeners_for(self.cx, closing) {
             return false;
@@ -35,15 +35,15 @@ impl Reporting<'_, '_> {
         true
     }
 
-    /// Runs the assertions on a transaction's sample, which is the core's current result, and reports it.
+    /// Runs the assertions on a transaction's sample (the core's current result), and reports the sample.
     pub(crate) fn check_in_turn(&mut self, index: UserId, ended: Ended, from: usize) {
         if let Some(ended) = self.jobs.check_in_turn(self.cx, index, ended, from) {
             self.report_complete(index, &ended);
         }
     }
 
-    /// Passes a transaction's sample, the core's current result, to its listeners: at once, or before the user's next
-    /// sampler if some listeners are in Java.
+    /// Passes a transaction's sample (the core's current result) to its listeners: at once, or before the user's
+    /// next sampler if some listeners are in Java.
     pub(crate) fn deliver_transaction(
         &mut self,
         index: UserId,

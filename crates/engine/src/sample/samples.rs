@@ -1,4 +1,4 @@
-//! State of a core's samples: labels, series, time limits.
+//! State of a core's samples: labels, user-defined series, time limits.
 
 use plan::plan::{Needs, Plan, Sampler, SamplerKind};
 use stats::{LabelId, Recorder};
@@ -7,18 +7,18 @@ use crate::sample::interrupt::Watch;
 use crate::settings::series::{Series, Source};
 use crate::time::clock::Nanos;
 
-/// Series whose values are variables: index of the series, and name of the variable.
+/// Series whose values come from variables: index of the series, and name of the variable.
 type Extracted = Box<[(usize, String)]>;
 
 /// State of a core's samples.
 pub(crate) struct Samples {
     /// Labels of samplers with a constant name.
     pub(crate) labels: Vec<Option<LabelId>>,
-    /// Per sampler, the series whose variables its post-processors set. Empty without such series.
+    /// For each sampler: the series whose variables its post-processors set. Empty if there are none.
     pub(crate) series: Box<[Extracted]>,
     /// Users whose samples a Sample Timeout may interrupt.
     pub(crate) watch: Watch,
-    /// Number of consecutive samples without a connection, if the run stops at a limit.
+    /// Number of consecutive samples that got no connection, if the run has a limit for them.
     pub(crate) unconnected: u32,
 }
 
@@ -34,7 +34,7 @@ impl Samples {
     }
 }
 
-/// Returns, per sampler, the series whose variables its post-processors set.
+/// Returns, for each sampler, the series whose variables its post-processors set.
 fn extracted(plan: &Plan, series: &Series) -> Box<[Extracted]> {
     let variables = || {
         series.0.iter().enumerate().filter_map(|(at, source)| match source {
@@ -54,8 +54,8 @@ fn extracted(plan: &Plan, series: &Series) -> Box<[Extracted]> {
     plan.samplers.iter().map(of).collect()
 }
 
-/// Returns, per sampler, whether anything reads its results beyond the measurements. `all`: the results of all samplers
-/// are read.
+/// Returns, for each sampler, true if an element, a listener or a script reads its results in addition to the
+/// statistics. `all`: the results of all samplers are read.
 pub(crate) fn observed(plan: &Plan, all: bool) -> Box<[bool]> {
     let looked_at = |sampler: &Sampler| {
         all || sampler.needs.intersects(Needs::all().difference(Needs::ROW))

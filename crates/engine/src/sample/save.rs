@@ -2,7 +2,7 @@
 //! files.
 //!
 //! Parts of a name may come from a server: values of extractors, and the content type that becomes the suffix. They
-//! never lead out of the folder that the plan and the properties set.
+//! can never select a file outside of the folder that the plan and the properties set.
 
 use std::sync::atomic::Ordering;
 
@@ -34,7 +34,7 @@ impl Reporting<'_, '_> {
         let run = self.cx.run;
         let Some(start) = run.savers.get(id.0 as usize).and_then(Option::as_ref) else { return };
         let number = || {
-            // The processes of a run use interleaved numbers.
+            // Each process of a run uses every nth number, so that numbers are unique.
             let number = start.numbers.fetch_add(1, Ordering::Relaxed);
             number * u64::from(run.shard.count.max(1)) + u64::from(run.shard.index) + 1
         };

@@ -1,4 +1,4 @@
-//! Transaction Controllers: several samples measured as one.
+//! Transaction Controllers: several samples are measured as one.
 //!
 //! There are two modes, as in JMeter. Without a parent sample, children are reported as they end, and the transaction's
 //! own sample follows with their sums. With a parent sample, children become its sub-results, and only the parent
@@ -17,8 +17,8 @@ use crate::sample::reporting::Reporting;
 use crate::time::timing::Timing;
 use crate::users::Transaction;
 
-/// Returns true if a transaction counts samples of the controller `inside`. Like a listener, it counts those inside of
-/// it and those beside it.
+/// Returns true if a transaction counts samples of the controller `inside`. Like a listener, it counts samples
+/// inside the controller and samples of its siblings.
 fn is_around(plan: &Plan, transaction: ControllerId, inside: ControllerId) -> bool {
     let around = plan.controllers[transaction.0 as usize].parent;
     let mut at = Some(inside);
@@ -38,7 +38,7 @@ impl<'p> Reporting<'_, 'p> {
         let start = self.cx.clock.now();
         let plan = self.cx.plan;
         let name = &plan.controllers[id.0 as usize].name;
-        // JMeter reads the transaction's name at its start.
+        // JMeter evaluates the transaction's name at its start.
         let label = name.fixed().is_none().then(|| {
             let mut label = self.cx.texts.take();
             name.eval(&mut self.cx.env(index, ""), &mut label);
@@ -78,8 +78,8 @@ impl<'p> Reporting<'_, 'p> {
         open.push(transaction);
     }
 
-    /// Marks the open transactions as cut by the end of the run or of the group. They have no end of their own, and
-    /// count in no statistics.
+    /// Marks the open transactions as cut by the end of the run or of the group. They have no regular end, and are
+    /// in no statistics.
     pub(crate) fn cut_transactions(&mut self, index: UserId) {
         for open in self.cx.users[index].transactions() {
             open.cut = true;
@@ -89,7 +89,7 @@ impl<'p> Reporting<'_, 'p> {
         }
     }
 
-    /// Adds to the number of samples in a transaction's message.
+    /// Adds to the number of samples that a transaction's message states.
     pub(crate) fn count_calls(&mut self, index: UserId, id: ControllerId, calls: u32) {
         let open = self.cx.users[index].transactions().iter_mut();
         open.filter(|open| open.controller == id).for_each(|open| open.calls += calls);
@@ -113,8 +113,8 @@ impl<'p> Reporting<'_, 'p> {
         None
     }
 
-    /// Returns the listeners of the transaction with a parent sample around a controller. They receive its sample
-    /// instead of the sub-results.
+    /// Returns the listeners of the transaction with a parent sample around a controller. They receive the parent
+    /// sample instead of the sub-results.
     pub(crate) fn transaction_listeners(
         &self,
         index: UserId,
@@ -129,8 +129,8 @@ impl<'p> Reporting<'_, 'p> {
         }
     }
 
-    /// Adds a reported sample to the sums of open transactions that count it: those around it, and those beside its
-    /// controllers.
+    /// Adds a reported sample to the sums of open transactions that count it: transactions around it, and
+    /// transactions that are siblings of its controllers.
     pub(crate) fn add_to_transactions(
         &mut self,
         index: UserId,
@@ -147,7 +147,7 @@ impl<'p> Reporting<'_, 'p> {
     }
 
     /// Adds a sub-result of a parent sample to the sums of other open transactions. JMeter's parent sample excludes
-    /// transactions that are directly inside it; those further inside count the sample.
+    /// transactions that are directly inside it. Transactions further inside count the sample.
     pub(crate) fn add_inside_parent(
         &mut self,
         index: UserId,
@@ -215,8 +215,8 @@ impl<'p> Reporting<'_, 'p> {
         }
     }
 
-    /// Writes the core's current result, a sub-result of a transaction, for listeners that do not receive the
-    /// transaction's sample.
+    /// Writes the core's current result, which is a sub-result of a transaction, for listeners that do not receive
+    /// the transaction's sample.
     pub(crate) fn write_part(&mut self, index: UserId, sampler: &Sampler) {
         let heard = self.transaction_listeners(index, sampler.controller).unwrap_or_default();
         if !sampler.listeners.iter().all(|id| heard.contains(id)) {
@@ -236,7 +236,7 @@ impl<'p> Reporting<'_, 'p> {
         success: bool,
     ) {
         if !self.cx.observes(id) {
-            // Nothing reads this sub-result, but the parent sample needs its code and times.
+            // No element reads this sub-result, but the parent sample needs its code and times.
             self.cx.result.clear();
             self.cx.result.start_ms = self.cx.clock.wall_ms(timing.start);
             (self.cx.result.elapsed, self.cx.result.success) = (timing.elapsed(), success);
@@ -250,7 +250,7 @@ impl<'p> Reporting<'_, 'p> {
         let mut child = std::mem::replace(&mut self.cx.result, fresh);
         let read = self.reads_parts(index, around);
         if !self.sinks.rows.with_bodies() && !read {
-            // A sub-result does not need the body, so the next sample gets its buffers.
+            // A sub-result does not need the body, so its buffers are reused for the next sample.
             std::mem::swap(&mut child.body, &mut self.cx.result.body);
             std::mem::swap(&mut child.text, &mut self.cx.result.text);
         }
@@ -272,7 +272,7 @@ impl<'p> Reporting<'_, 'p> {
         open.lag += timing.lag;
         open.phases.add(&timing.all_phases());
         open.previous_end = timing.end.max(open.previous_end);
-        // The action that the outcome asks of the user is read from the core's current result later.
+        // The action that the outcome requests of the user is read from the core's current result later.
         let request = child.request;
         let slot = parent.add_sub();
         std::mem::swap(slot, &mut child);
@@ -282,7 +282,8 @@ impl<'p> Reporting<'_, 'p> {
         self.cx.result.ignore = false;
     }
 
-    /// Returns true if assertions of a transaction, or of one around it, read the bodies of its sub-results.
+    /// Returns true if assertions of a transaction, or of an enclosing transaction, read the bodies of its
+    /// sub-results.
     fn reads_parts(&self, index: UserId, around: usize) -> bool {
         let open =
             self.cx.users[index].extra.as_ref().map(|extra| extra.transactions[around].controller);

@@ -6,8 +6,8 @@ use crate::session::line::{LineId, State};
 use crate::session::{Around, Sessions};
 
 impl Sessions {
-    /// Closes a connection with a close notification, and ends its exchange. Returns false if the peer had closed it
-    /// before.
+    /// Closes a connection with a TLS close notification, and ends its exchange. Returns false if the peer had
+    /// closed it before.
     pub(super) fn close_line(&mut self, around: &mut Around<'_>, id: LineId) -> bool {
         let line = &mut self.lines[id];
         line.transport.send_close_notify(&mut around.net.out);

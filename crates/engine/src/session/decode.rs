@@ -11,7 +11,7 @@ use crate::session::http1::{HttpCall, Stashes};
 use crate::time::clock::Nanos;
 use crate::time::milestones::Milestones;
 
-/// The outcome of feeding bytes to a session.
+/// The result of passing bytes to a session.
 pub(super) struct FeedResult {
     pub(super) used: usize,
     pub(super) done: bool,
@@ -70,7 +70,7 @@ pub(super) fn feed(
     }
 }
 
-/// Returns the failure for a response that violates the protocol at a position in the input.
+/// Returns the failure for a response that violates the protocol at the position `at` of the input.
 pub(super) fn failure_of(Broken { at, error }: Broken, bytes: &[u8]) -> Failure {
     if error != wire::http1::Error::BadChunkSize {
         return Failure::Http(error);

@@ -1,4 +1,4 @@
-//! An exchange from the call to its end: choice of a connection, sending, failures. Hot.
+//! Creates an exchange for a user's sampler, or for a value that an iteration needs at its start.
 
 use plan::plan::SamplerId;
 use stats::{ClassId, Counter};
@@ -46,7 +46,7 @@ impl Sessions {
         let ended = line.state == State::Ended;
         let waiting = std::mem::take(&mut line.tail);
         self.begin(around, id, ticket);
-        // Bytes received since the last exchange belong to this exchange, unless it has ended by now.
+        // Bytes that were received after the last exchange belong to this exchange, unless it has ended by now.
         if !waiting.is_empty() && self.is_on(id, ticket) {
             let now = self.exchanges[ticket].start;
             self.feed(around, id, &waiting, now, ended);
@@ -56,7 +56,7 @@ impl Sessions {
             return self.on_eof(around, id, around.clock.now());
         }
         if matches!(place, ConnectionScope::Held(_)) && self.is_on(id, ticket) {
-            // No event reports data that arrived meanwhile.
+            // Data that arrived meanwhile causes no event, so the socket is checked.
             match self.lines[id].transport.fd.as_ref().map_or(Ok(false), driver::has_input) {
                 Ok(true) => {
                     self.read(around, id, false);
@@ -67,7 +67,7 @@ impl Sessions {
         }
     }
 
-    /// Starts an HTTP request that is built, on an idle connection. Its bytes are sent without copying.
+    /// Starts an HTTP request that is already built, on an idle connection. Its bytes are sent without copying.
     pub(crate) fn start_on(
         &mut self,
         around: &mut Around<'_>,
@@ -131,8 +131,8 @@ impl Sessions {
         if let Err(error) = line.transport.send(out, &mut around.net.sealed) {
             return self.fail(around, ticket, unwritten(error));
         }
-        // On a reused connection, the start time is the send time. Reading the clock once more would only measure
-        // itself.
+        // On a reused connection, the start time is used as the send time. Another reading of the clock would
+        // only measure itself.
         exchange.sent_at = if exchange.reused { exchange.start } else { around.clock.now() };
         let user = exchange.user;
         let limit = exchange.limit_of(exchange.limit.nanos(), exchange.sent_at);
@@ -175,8 +175,8 @@ impl Sessions {
         if let Err(error) = line.transport.send(bytes, &mut around.net.sealed) {
             return self.fail(around, ticket, unwritten(error));
         }
-        // On a reused connection, the start time is the send time. Reading the clock once more would only measure
-        // itself.
+        // On a reused connection, the start time is used as the send time. Another reading of the clock would
+        // only measure itself.
         let first = exchange.reused && !http.facts.again && self.slow.is_none();
         exchange.sent_at = if first { exchange.start } else { around.clock.now() };
         exchange.all_sent = line.transport.all_sent();
@@ -196,7 +196,7 @@ impl Sessions {
         self.end(around, ticket, Ending::failed(failure, reached), around.clock.now());
     }
 
-    /// Ends an exchange: its module builds the result and decides whether the connection is kept.
+    /// Ends an exchange. Its module then builds the result and decides whether the connection is kept.
     pub(super) fn end(
         &mut self,
         around: &mut Around<'_>,
@@ -214,7 +214,8 @@ impl Sessions {
         }
     }
 
-    /// Keeps the connection of an ended exchange for the user's next. `ended`: the peer has closed its side.
+    /// Keeps the connection of an ended exchange for the user's next exchange. `ended` is true if the peer has
+    /// closed its side.
     pub(crate) fn keep(&mut self, ticket: Ticket, ended: bool) {
         let line = &mut self.lines[self.exchanges[ticket].line];
         line.state = if ended { State::Ended } else { State::Open };
@@ -234,7 +235,7 @@ impl Sessions {
         }
     }
 
-    /// Resets an ended exchange to be sent once more; its user waits for it.
+    /// Resets an ended exchange, so that it can be sent once more; its user waits for it.
     pub(crate) fn renew(&mut self, around: &mut Around<'_>, ticket: Ticket) {
         let exchange = &mut self.exchanges[ticket];
         (exchange.began, exchange.reused, exchange.milestones.first) = (false, false, 0);

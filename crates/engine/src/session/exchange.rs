@@ -1,6 +1,6 @@
-//! Exchanges: the user that waits, the times, the call, and the response so far.
+//! Exchanges: the waiting user, the times, the call, and the response so far.
 //!
-//! A slot of the table is reused with its buffers, so that a sample allocates nothing once warm.
+//! A slot of the table is reused with its buffers, so that a sample needs no allocation after the first samples.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::time::timing::{Timing, TraceId};
 /// Maximum size in bytes of a buffer that a free slot keeps.
 const SPARE: usize = 64 * 1024;
 
-/// The call of an exchange, kept for its protocol's module until the end.
+/// The call of an exchange. It is kept until the end for the protocol's module.
 #[derive(Debug, Default)]
 pub(crate) enum Call {
     #[default]
@@ -38,7 +38,7 @@ pub(crate) enum Call {
 }
 
 impl Call {
-    /// Makes this an HTTP call, if it is none.
+    /// Makes this an HTTP call, if it is another kind of call.
     #[inline]
     pub(crate) fn make_http(&mut self) {
         if !matches!(self, Self::Http(_)) {
@@ -86,7 +86,7 @@ pub(crate) enum Ending {
 /// The reason why an exchange has no response.
 #[derive(Debug)]
 pub(crate) enum Trouble {
-    /// The call failed with this exception message, before or after sending.
+    /// The call failed before or after sending; with the exception message.
     Thrown(String),
     /// The peer violates the protocol; with the error message.
     Broken(String),
@@ -112,7 +112,7 @@ impl Ending {
 pub(crate) struct Exchange {
     generation: NonZeroU32,
     pub(crate) user: UserId,
-    /// Number of the sampler plus 1.
+    /// Number of the sampler plus 1; `None` if the exchange has no sampler.
     sampler: Option<NonZeroU32>,
     pub(crate) route: RouteId,
     pub(crate) place: ConnectionScope,
@@ -121,7 +121,7 @@ pub(crate) struct Exchange {
     pub(crate) call: Call,
     /// Bytes to send, unless the request is constant.
     pub(crate) request: Lazy<Vec<u8>>,
-    /// Bytes of a constant request, until they are sent on a new connection.
+    /// Bytes of a constant request that waits to be sent on a new connection.
     pub(crate) fixed: Option<Arc<Rendered>>,
     pub(crate) terms: Lazy<Terms>,
     /// Start time of the sample.
@@ -136,15 +136,15 @@ pub(crate) struct Exchange {
     /// Time at which the last bytes arrived at this host.
     pub(crate) arrival: Nanos,
     pub(crate) ended: Nanos,
-    /// Time limits for each read, and for connecting.
+    /// Time limits: for each read, and for connecting.
     pub(crate) limit: Limit,
     pub(crate) connect_limit: Limit,
     /// True if the connection had served another exchange before.
     pub(crate) reused: bool,
-    /// True if the kernel has accepted the whole request, for HTTP.
+    /// True if the kernel has accepted the whole request. For HTTP only.
     pub(crate) all_sent: bool,
     pub(crate) milestones: Milestones,
-    /// The class of the address, except for HTTP; set when the exchange leaves its connection.
+    /// The class of the connection's address, set when the exchange leaves its connection. Not for HTTP.
     pub(crate) class: ClassId,
     pub(crate) answer: Lazy<Answer>,
     pub(crate) ending: Ending,
@@ -174,19 +174,19 @@ impl Limit {
     }
 }
 
-/// Terms of a call that consists of bytes.
+/// Conditions of a call that consists of bytes.
 #[derive(Debug)]
 pub(crate) struct Terms {
     /// The rule by which the response ends.
     pub(crate) end: End,
-    /// The exception message with which the exchange fails after connecting, in place of a request.
+    /// The exception message with which the exchange fails after connecting, instead of sending a request.
     pub(crate) unwritable: Option<String>,
     pub(crate) after: After,
     /// Time at which the exchange ends with the bytes received so far as its response; 0 is never.
     pub(crate) until: Nanos,
-    /// Maximum number of connections of its pool; 0 is unlimited.
+    /// Maximum number of connections in the pool of the exchange; 0 is unlimited.
     pub(crate) most_lines: u32,
-    /// Time to wait for a connection of the pool if all are in use, in nanoseconds.
+    /// Maximum time to wait for a connection of the pool if all are in use, in nanoseconds.
     pub(crate) room_limit: Option<Nanos>,
     /// The trace of the exchange's sample.
     pub(crate) trace: TraceId,
@@ -226,12 +226,12 @@ pub(crate) struct Answer {
     /// Maximum number of kept bytes, and the number of bytes beyond it.
     pub(crate) most: usize,
     pub(crate) dropped: usize,
-    /// The response is taken in pieces of `piece` bytes; after `enough` bytes, no further piece is taken.
+    /// Size in bytes of the pieces in which the response is read. After `enough` bytes, no further piece is read.
     pub(crate) piece: usize,
     pub(crate) enough: usize,
-    /// The length of the response, which was sent before it.
+    /// The length of the response in bytes, if the peer has sent it in front.
     pub(crate) expected: Option<u64>,
-    /// The kind of response, if the protocol has several, and whether it is a null value.
+    /// The kind of response, if the protocol has several kinds, and a flag for a null value.
     pub(crate) head: u16,
     pub(crate) nil: bool,
     /// The bytes of the response's head, if they are needed.
@@ -280,7 +280,7 @@ impl Answer {
         }
     }
 
-    /// Adds an event as a line; a missing part is shown as `null`, as in Java.
+    /// Adds a server-sent event as a line. A missing part is shown as `null`, as in Java.
     pub(crate) fn take_event(&mut self, kind: &[u8], id: &[u8], data: &[u8]) {
         self.events += 1;
         let or_null = |part| if part == b"" { &b"null"[..] } else { part };
@@ -304,7 +304,7 @@ impl Answer {
 }
 
 impl Exchange {
-    /// Returns the sampler of an exchange; `None` if the start of an iteration requests a value.
+    /// Returns the sampler of an exchange; `None` if it fetches a value for the start of an iteration.
     #[inline]
     pub(crate) fn sampler(&self) -> Option<SamplerId> {
         self.sampler.map(|number| SamplerId(number.get() - 1))
@@ -392,7 +392,7 @@ impl std::ops::IndexMut<Ticket> for Exchanges {
 }
 
 impl Exchanges {
-    /// Creates an exchange. The call of an earlier exchange stays for its buffers.
+    /// Creates an exchange. The call of the slot's earlier exchange is kept, so that its buffers can be reused.
     pub(crate) fn begin(&mut self, user: UserId, sampler: Option<SamplerId>) -> Ticket {
         let index = self.free.pop().unwrap_or_else(|| {
             self.all.push(Exchange::new());

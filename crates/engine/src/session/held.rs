@@ -1,12 +1,13 @@
 //! Held connections: each belongs to its user until the user closes it, and its peer may send without a request.
 //!
-//! A silent connection costs its entry and nothing else. State for opening and for unfinished input is in boxes from a
-//! pool, which are returned when no longer needed. Every connection is read as soon as data arrives, whatever its user
-//! is doing, so that no TCP window closes because a plan pauses.
+//! A silent connection needs only its entry in the table. State for opening and for unfinished input is in boxes
+//! from a pool, which are returned when no longer needed. Every connection is read as soon as data arrives,
+//! whatever its user is doing, so that no TCP window closes because a plan pauses.
 //!
 //! A push of the peer goes to the [`Listener`] if there is one, otherwise into the connection's bounded inbox. A
-//! completion, [`Done::Held`], notifies the listener, which takes the push by [`Held::take_push`]. The listener says
-//! what it waits for, so that one push ends a sample that waits for one; further pushes stay in the inbox.
+//! completion, [`Done::Held`], notifies the listener, which takes the push with [`Held::take_push`]. The listener
+//! declares the awaited event, so that one push ends a sample that waits for one push; further pushes stay in the
+//! inbox.
 //!
 //! | module | holds |
 //! |---|---|
@@ -59,7 +60,7 @@ pub(crate) const POOLED: usize = 256;
 pub(crate) struct Bounds {
     /// Maximum size of a push in bytes.
     pub(crate) push: usize,
-    /// Maximum size of an inbox in bytes, and the action when it is full.
+    /// Maximum size of an inbox in bytes, and the action on overflow.
     pub(crate) inbox: usize,
     pub(crate) when_full: WhenFull,
 }
@@ -77,11 +78,11 @@ pub(crate) enum State {
     /// The upgrade to WebSocket was requested.
     Upgrading,
     Open,
-    /// The peer has closed its side; received data may still wait in the inbox.
+    /// The peer has closed its side. Received data may still wait in the inbox.
     Ended(Ending),
 }
 
-/// The event that a connection's user waits for.
+/// The event for which a connection's user waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Listener {
     /// No event: pushes go into the inbox.
@@ -103,13 +104,13 @@ pub(crate) struct HeldLine {
     pub(crate) transport: Transport,
     pub(crate) state: State,
     pub(crate) listener: Listener,
-    /// True if the inbox is full and the connection is not read.
+    /// True if the connection is not read because its inbox is full.
     pub(crate) stopped: bool,
     /// True if the end of the connection was counted.
     pub(crate) counted: bool,
     pub(crate) user: UserId,
     pub(crate) route: RouteId,
-    /// The protocol: its upgrade, frames and heartbeats.
+    /// The state of the protocol: upgrade, frames and heartbeats.
     pub(crate) session: WebSocket,
     /// The heartbeat's entry in the timer wheel.
     links: Links,
@@ -123,20 +124,20 @@ const _: () = assert!(size_of::<HeldLine>() <= 96);
 /// Decompression of the server's messages.
 #[derive(Debug, Default)]
 pub(crate) struct Deflate {
-    /// The window kept between messages; `None` if each message starts with an empty window.
+    /// The decompression window that is kept between messages; `None` if each message starts with an empty window.
     pub(crate) window: Option<Window>,
     /// Payload of the fragments received so far.
     pub(crate) parts: Vec<u8>,
 }
 
-/// State of connections with unfinished work.
+/// State of a connection with unfinished input or output.
 #[derive(Debug, Default)]
 pub(crate) struct Rest {
-    /// Input that is no complete frame yet (under TLS: no complete record).
+    /// Input after the last complete frame (under TLS: after the last complete record).
     tail: Vec<u8>,
-    /// Decrypted input that is no complete frame yet.
+    /// Decrypted input after the last complete frame.
     plain: Vec<u8>,
-    /// Input length at which decoding is tried once more.
+    /// Input length in bytes from which decoding is tried once more.
     need: usize,
     pub(crate) inbox: Inbox,
     pub(crate) deflate: Option<Deflate>,
@@ -159,15 +160,15 @@ pub(crate) struct Held {
     all: Vec<HeldLine>,
     free: Vec<u32>,
     bounds: Bounds,
-    /// Boxes to be reused with their buffers.
+    /// Free boxes, reused with their buffers.
     rests: Vec<Box<Rest>>,
     openings: Vec<Box<Opening>>,
-    /// Pushes whose listeners were notified, in order, and their payloads.
+    /// Pushes, in order, whose listeners were notified, and their payloads.
     pushes: VecDeque<Push>,
     payloads: Vec<u8>,
     /// Timer wheel of the heartbeats.
     beats: Wheel,
-    /// Connections whose heartbeat is due; a buffer of the loop.
+    /// Connections with a due heartbeat; a buffer of the loop.
     pub(crate) due: Vec<u32>,
     /// Tokens of connections whose inbox has room after it was full.
     resumed: Vec<u64>,
@@ -282,7 +283,7 @@ impl Held {
         self.beats.next_due()
     }
 
-    /// Notifies the user of a connection.
+    /// Sends an event of a connection to its user.
     #[inline]
     fn notify(&self, around: &mut Around<'_>, index: u32, heard: HeldEvent) {
         around.done.now.push(Done::Held(self[index].user, heard));

@@ -1,7 +1,7 @@
-//! HTTP/1 requests on a connection: the facts that decide which parts of a response are kept, and these parts. Hot.
+//! HTTP/1 requests on a connection: decides which parts of a response are kept, and stores them. Hot.
 //!
-//! A response that nothing reads is counted and dropped. Parts that are read are kept in a stash, which is later
-//! returned to the core's pool.
+//! A response that no element reads is counted and dropped. Parts that an element reads are kept in a stash, which
+//! is later returned to the core's pool.
 
 use std::ops::Range;
 
@@ -28,13 +28,13 @@ pub(crate) struct HttpExchange {
     pub(crate) sent: u64,
     pub(crate) received: u64,
     pub(crate) status: u16,
-    /// The random number that decides whether the sample's details are kept.
+    /// A random number that decides whether the sample's details are kept.
     pub(crate) draw: Draw,
-    /// The class of the response, by the value of a configured header.
+    /// The class of the response, taken from the value of a configured header.
     pub(crate) header: ClassId,
-    /// The gateway's result code if it means a failure, otherwise 0.
+    /// The gateway's result code if it reports a failure, otherwise 0.
     pub(crate) result_code: i32,
-    /// Number of seconds for which the server keeps the connection open; 0 if it does not say.
+    /// Time in seconds for which the server keeps the connection open; 0 if the server does not state it.
     pub(crate) keep_alive_s: u16,
     /// Number of times that the request was resent after its connection turned out to be closed.
     pub(crate) retries: u8,
@@ -43,14 +43,14 @@ pub(crate) struct HttpExchange {
     /// True if interim responses (`100 Continue`) do not count as received bytes.
     pub(crate) interim_uncounted: bool,
     pub(crate) is_head: bool,
-    /// True if the request is that of Java's own client.
+    /// True if the request imitates Java's own client (`HttpURLConnection`).
     pub(crate) java: bool,
     /// True if the request asks for a persistent connection.
     pub(crate) want_keep_alive: bool,
-    /// True if the head, or the body, is read.
+    /// True if the response's head or, for `keep_body`, its body is needed.
     pub(crate) keep_head: bool,
     pub(crate) keep_body: bool,
-    /// True if the body is kept for its links if it may be a page.
+    /// True if the body is kept for its links, in case it is an HTML page.
     pub(crate) parse: bool,
     /// True if only the digest of the body is read.
     pub(crate) digest: bool,
@@ -63,16 +63,16 @@ pub(crate) struct HttpExchange {
     pub(crate) caches: bool,
     /// True if an authentication challenge in the response is answered.
     pub(crate) challenges: bool,
-    /// True if the sample has sent an earlier request.
+    /// True if the sample has already sent another request.
     pub(crate) again: bool,
     /// True if this is a `CONNECT` request to a proxy.
     pub(crate) tunnels: bool,
-    /// True if the request is constant: its strings are added to the stash only if the response has one.
+    /// True if the request is constant. Its strings are added to the stash only if the response has a stash.
     pub(crate) fixed: bool,
 }
 
 impl HttpCall {
-    /// Returns the trace of the sample; a constant request has none.
+    /// Returns the trace id of the sample; a constant request has none.
     #[inline]
     pub(crate) fn trace(&self) -> TraceId {
         self.stash.as_ref().map_or(TraceId::NONE, |stash| stash.trace)
@@ -109,7 +109,7 @@ impl HttpExchange {
         fixed: false,
     };
 
-    /// Returns the facts for the next request of the same sample.
+    /// Returns these facts for the next request of the same sample.
     pub(crate) fn for_next_request(&self) -> Self {
         Self {
             sent: 0,
@@ -153,7 +153,7 @@ impl HttpExchange {
         let asked = self.challenges && matches!(head.status, 401 | 407);
         let noted = self.caches && is_cacheable(head.status);
         let cookies = self.cookies && head.set_cookie;
-        // The statistics of error causes show the server's words, even if nothing reads the result.
+        // The statistics of error causes show the server's reason phrase, even if no element reads the result.
         let failed = !(200..400).contains(&head.status)
             // A redirect without `Location` is a failure too, whether or not redirects are followed.
             || head.location.is_none() && matches!(head.status, 301..=303 | 307 | 308);
@@ -167,8 +167,8 @@ impl HttpExchange {
             || self.tunnels
     }
 
-    /// Returns true if only content counts: JMeter counts the bytes that Java's own client returns, without the framing
-    /// of chunks.
+    /// Returns true if only the content counts: JMeter counts the bytes that Java's own client returns, without the
+    /// framing of chunks.
     pub(super) fn counts_content(&self) -> bool {
         self.java && !self.tunnels
     }
@@ -189,7 +189,7 @@ pub(crate) fn is_cacheable(status: u16) -> bool {
     matches!(status, 200..=299 | 304)
 }
 
-/// Returns true if content of this type may be searched for links: it is no image, sound, video or font.
+/// Returns true if content of this type may be searched for links: it is not an image, sound, video or font.
 fn may_be_page(content_type: &[u8]) -> bool {
     const OTHERS: [&[u8]; 4] = [b"image/", b"audio/", b"video/", b"font/"];
     let is = |kind: &&[u8]| {
@@ -234,7 +234,7 @@ pub(crate) struct Stash {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Encrypted {
     pub(crate) key: SessionKey,
-    /// True if a response that is not encrypted fails.
+    /// True if a response that is not encrypted fails the sample.
     pub(crate) always: bool,
 }
 
@@ -244,7 +244,7 @@ impl Stash {
         self.head.clear();
         self.head.extend_from_slice(head.raw);
         let start = head.raw.as_ptr() as usize;
-        // Values are slices of the head, so their distance from its start is their offset.
+        // Values are slices of the head, so their offset is their distance from its start.
         let place = |value: &[u8]| {
             let from = value.as_ptr() as usize - start;
             from..from + value.len()
@@ -254,7 +254,7 @@ impl Stash {
         self.set_cookie = head.set_cookie;
     }
 
-    /// Stores a part of a body, up to `most` bytes in all. The buffer never grows beyond `most` either.
+    /// Stores a part of a body, up to a total of `most` bytes. The buffer never grows beyond `most` either.
     pub(crate) fn keep_body(&mut self, part: &[u8], most: usize) {
         keep_part(&mut self.body, part, most);
     }
@@ -284,10 +284,10 @@ impl Stash {
 
 /// Spare stashes of a core.
 #[derive(Debug, Default)]
-#[allow(clippy::vec_box)] // Boxes move between this pool and the connections without copying.
+#[allow(clippy::vec_box)] // Boxes are passed on without copying their content.
 pub(crate) struct Stashes {
     free: Vec<Box<Stash>>,
-    /// Maximum number of kept body bytes: if the body is read, and if only its digest is.
+    /// Maximum number of kept body bytes: if the body itself is needed, and if only its digest is needed.
     pub(super) most_of_body: [usize; 2],
 }
 

@@ -1,8 +1,8 @@
-//! Idle HTTP connections of a user: which one a request uses, and how they end.
+//! Idle HTTP connections of a user: chooses one for a request, and handles their ends.
 //!
-//! A user keeps its connections to itself, like a JMeter thread. An idle connection to the wanted route is reused,
-//! otherwise a new one is opened. Idle connections are polled. When the peer closes one, Throng closes it too, or keeps
-//! it as dead, and its next use fails as in JMeter.
+//! Connections belong to one user, as in a JMeter thread. An idle connection to the wanted route is reused,
+//! otherwise a new one is opened. Idle connections are polled. When the peer closes one, Throng closes it too, or
+//! keeps it as dead; then its next use fails as in JMeter.
 
 use stats::Counter;
 use wire::session::Ticket;
@@ -12,20 +12,20 @@ use crate::session::line::{ConnectionScope, LineId, State};
 use crate::session::{Around, Sessions};
 use crate::time::clock::Nanos;
 
-/// A connection that its user has kept.
+/// The state of a kept connection that was found.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Found {
     /// The connection can be reused.
     Sound(LineId),
-    /// The peer has closed the connection, and it is used all the same.
+    /// The peer has closed the connection, and it is nevertheless used, as in JMeter.
     Stale(LineId),
     /// The connection must be closed, and counted with this counter.
     Over(LineId, Counter),
 }
 
 impl Sessions {
-    /// Finds a kept connection of the user at the time `now`. A dead connection is still used until `validate_after`
-    /// after its last use.
+    /// Finds a kept connection of the user at the time `now`. A connection that the peer has closed is still used,
+    /// unless its last use was more than `validate_after` ago.
     #[inline]
     pub(crate) fn idle(
         &mut self,
@@ -52,8 +52,8 @@ impl Sessions {
         Some(if is_dead { Found::Stale(id) } else { Found::Sound(id) })
     }
 
-    /// Keeps the connection of an ended exchange for its user's next request, for the time `rest`. If its peer closes
-    /// it meanwhile, it is closed (`closes`) or kept as dead.
+    /// Keeps the connection of an ended exchange for its user's next request, for the time `rest`. If the peer
+    /// closes it meanwhile, it is closed (`closes`) or kept as dead.
     #[inline]
     pub(crate) fn rest(&mut self, ticket: Ticket, rest: Nanos, closes: bool) -> LineId {
         let exchange = &mut self.exchanges[ticket];

@@ -1,6 +1,6 @@
-//! Parts that only some exchanges and connections need.
+//! Optional parts of exchanges and connections, which only some of them need.
 
-/// A part that only some exchanges or connections need: allocated at its first change. The slot of an exchange keeps it
+/// An optional part of an exchange or connection: allocated at its first change. The slot of an exchange keeps it
 /// for the next exchange.
 #[derive(Debug)]
 pub(crate) struct Lazy<T>(pub(super) Option<Box<T>>);

@@ -11,7 +11,7 @@ use crate::session::{Around, Sessions};
 use crate::time::clock::Nanos;
 
 impl Sessions {
-    /// Handles the timer of a user with an exchange.
+    /// Handles the expired timer of a user with an exchange.
     pub(crate) fn check_limit(&mut self, around: &mut Around<'_>, ticket: Ticket, now: Nanos) {
         let index = self.exchanges[ticket].user;
         let limit = around.users[index].limit;
@@ -29,7 +29,7 @@ impl Sessions {
         if self.exchanges[ticket].line == LineId::NONE {
             return self.fail_pool_wait(around, ticket);
         }
-        // The exchange ends even if its peer would send more.
+        // The exchange ends even if its peer has more to send.
         if over {
             return self.end(around, ticket, Ending::Complete { closed: false }, now);
         }
@@ -49,8 +49,9 @@ impl Sessions {
         self.fail(around, ticket, failure);
     }
 
-    /// Reads the connection of an exchange whose time limit is over. Timers fire before sockets are polled. After a
-    /// stall of this process, data that arrived in time may still be unread. Returns false if there was none.
+    /// Reads the connection of an exchange whose time limit has passed. Timers fire before sockets are polled.
+    /// After a stall of this process, data that arrived in time may still be unread. Returns false if there was
+    /// none.
     fn read_pending(&mut self, around: &mut Around<'_>, ticket: Ticket) -> bool {
         let id = self.exchanges[ticket].line;
         if id == LineId::NONE {
@@ -85,8 +86,8 @@ impl Sessions {
         true
     }
 
-    /// Interrupts an exchange because of a Sample Timeout. Before a connection is established, only HTTP samplers have
-    /// something to close.
+    /// Interrupts an exchange because of a Sample Timeout. Before a connection is established, only HTTP samplers
+    /// can be interrupted.
     pub(crate) fn interrupt(&mut self, around: &mut Around<'_>, ticket: Ticket) {
         let (id, place) = (self.exchanges[ticket].line, self.exchanges[ticket].place);
         if id == LineId::NONE || !self.is_on(id, ticket) {

@@ -1,4 +1,4 @@
-//! Lines: connections with their session, and which of them a user has.
+//! Lines: connections of sessions, and the list of each user's connections.
 
 use plan::plan::SamplerId;
 use stats::ClassId;
@@ -55,11 +55,11 @@ pub(crate) enum State {
     /// The address of the peer is being resolved.
     Naming,
     Connecting,
-    /// TCP is connected to a proxy, which must be asked for a tunnel.
+    /// The TCP connection to a proxy is established, and the proxy must be asked for a tunnel.
     Proxied,
     /// The proxy was asked for a tunnel.
     Tunnelling,
-    /// TCP is connected; the TLS settings are missing.
+    /// The TCP connection is established; the TLS settings are missing.
     Unsecured,
     Handshaking,
     /// The connection is established and usable.
@@ -68,7 +68,7 @@ pub(crate) enum State {
     Idle,
     /// An idle connection that the peer has closed. JMeter notices this at the next use.
     Dead,
-    /// The peer has closed its side. Only writing shows whether data can still be sent.
+    /// The peer has closed its side. Only a write shows whether data can still be sent.
     Ended,
 }
 
@@ -76,7 +76,7 @@ pub(crate) enum State {
 #[derive(Debug)]
 pub(crate) enum LineSession {
     Stream(Stream),
-    /// Each datagram is a request or a response.
+    /// A datagram socket: each datagram is a request or a response.
     Datagram,
     Redis(Box<Redis>),
     Sse(Box<Sse>),
@@ -92,10 +92,10 @@ pub(crate) struct Line {
     pub(crate) user: UserId,
     pub(crate) route: RouteId,
     pub(crate) place: ConnectionScope,
-    /// The exchange on this connection.
+    /// The exchange that uses this connection.
     pub(crate) ticket: Option<Ticket>,
     pub(crate) opening: Opening,
-    /// Input that is not used up, decrypted under TLS.
+    /// Input that no exchange has used yet, decrypted under TLS.
     pub(crate) tail: Lazy<Vec<u8>>,
     /// Time since which the connection has been idle.
     pub(crate) idle_since: Nanos,
@@ -105,7 +105,7 @@ pub(crate) struct Line {
     pub(crate) end: Nanos,
     /// The class of the address, for HTTP.
     pub(crate) class: ClassId,
-    /// True if the connection is closed when its peer closes it while it is idle.
+    /// True if Throng closes the connection when the peer closes it while it is idle.
     pub(crate) closes: bool,
     /// The next connection of the same user.
     next: LineId,
@@ -118,7 +118,7 @@ const _: () = assert!(size_of::<Line>() <= 152);
 pub(crate) struct Lines {
     all: Vec<Line>,
     free: Vec<LineId>,
-    /// The first connection of each user that has had one.
+    /// The first connection in the list of each user that has had one.
     first: Vec<LineId>,
 }
 

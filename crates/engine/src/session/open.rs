@@ -1,4 +1,5 @@
-//! Finds a kept connection for a place and a route, or opens one with `net`, with TLS if the route requires it.
+//! Finds a kept connection for a [`ConnectionScope`] and a route, or opens one with `net`, with TLS if the route
+//! requires it.
 
 use std::sync::Arc;
 
@@ -36,7 +37,7 @@ impl Sessions {
                 ConnectionScope::Own => line.place == ConnectionScope::Own && line.route == route,
                 ConnectionScope::Fresh => false,
                 held @ ConnectionScope::Held(_) => line.place == held,
-                // These connections are found by `idle` and `pools`.
+                // The modules `idle` and `pools` find these connections.
                 ConnectionScope::Client { .. } | ConnectionScope::Named(_) => false,
             };
             fits && line.ticket.is_none() && matches!(line.state, State::Open | State::Ended)
@@ -51,8 +52,8 @@ impl Sessions {
         }
     }
 
-    /// Adds a connection of a user for an exchange. [`Self::connect`] opens it when there are addresses, or
-    /// [`Self::connect_to`].
+    /// Adds a connection of a user for an exchange. [`Self::connect`] or [`Self::connect_to`] opens it when the
+    /// addresses are known.
     pub(crate) fn add_line(&mut self, ticket: Ticket, owner: UserId) -> LineId {
         let exchange = &self.exchanges[ticket];
         let (route, place) = (exchange.route, exchange.place);
@@ -67,7 +68,7 @@ impl Sessions {
             Call::Sse(_) => LineSession::Sse(Box::new(Sse::new(sse::Limits::default()))),
             _ => LineSession::Stream(Stream::default()),
         };
-        // The clients of these protocols try no other address.
+        // The clients of these protocols try no second address.
         let opening = match speaker {
             LineSession::Redis(_) | LineSession::Http(_) => Opening::of(route, owner),
             _ => Opening::of(route, owner).first_only(),
@@ -83,12 +84,12 @@ impl Sessions {
     pub(crate) fn resolve(&mut self, around: &mut Around<'_>, ticket: Ticket) -> bool {
         let exchange = &self.exchanges[ticket];
         let (id, user, now) = (exchange.line, exchange.user, exchange.start);
-        // Limits for connecting start when the address is known.
+        // The time limit for connecting starts when the address is known.
         around.limit(user, exchange.limit_of(0, now), now);
         around.net.resolve(&self.lines[id].opening, user, now, around.recorder)
     }
 
-    /// Connects an exchange to the addresses of a route that its user has resolved.
+    /// Connects an exchange to the addresses that its user has resolved.
     pub(crate) fn connect_to(&mut self, around: &mut Around<'_>, ticket: Ticket, via: RouteId) {
         let id = self.exchanges[ticket].line;
         self.lines[id].opening.route = via;
@@ -104,7 +105,7 @@ impl Sessions {
     /// Returns the connection of an exchange that waits for an address of this route.
     pub(crate) fn naming(&self, ticket: Ticket, route: RouteId) -> Option<LineId> {
         let id = self.exchanges.has(ticket).then(|| self.exchanges[ticket].line)?;
-        // The answer may be for an exchange that no longer waits.
+        // The exchange for which the answer was requested may no longer wait.
         let waits = |id: &LineId| {
             let line = &self.lines[*id];
             line.state == State::Naming && line.route == route
@@ -112,7 +113,7 @@ impl Sessions {
         Some(id).filter(|id| *id != LineId::NONE).filter(waits)
     }
 
-    /// Handles an answer of the resolver; the route already has the address, if there is one.
+    /// Handles an answer of the resolver. If an address was found, the route already has it.
     pub(crate) fn on_resolved(
         &mut self,
         around: &mut Around<'_>,
@@ -127,7 +128,7 @@ impl Sessions {
         }
     }
 
-    /// Connects now, or in a later iteration of the loop if the limit per turn is reached.
+    /// Connects now, or in a later iteration of the loop if the limit of new connections per iteration is reached.
     pub(crate) fn connect(&mut self, around: &mut Around<'_>, id: LineId) {
         let line = &mut self.lines[id];
         let Some(ticket) = line.ticket else { return };
@@ -191,7 +192,7 @@ impl Sessions {
         self.classify(around, id);
         let Some(ticket) = self.lines[id].ticket else { return };
         around.recorder.opened(self.lines[id].class);
-        // After an address that did not answer, the time would include two connects.
+        // If another address was tried before, the time would include two connection attempts.
         if !self.lines[id].opening.is_first_try() {
             return;
         }
@@ -208,8 +209,8 @@ impl Sessions {
         line.class = around.recorder.class_of(address);
     }
 
-    /// Sends a `CONNECT` request to the proxy of an exchange's connection. The proxy's response ends the exchange for
-    /// now.
+    /// Sends a `CONNECT` request to the proxy of an exchange's connection. The proxy's response completes the
+    /// exchange for the moment.
     pub(crate) fn ask_proxy(&mut self, around: &mut Around<'_>, ticket: Ticket, request: &[u8]) {
         let now = around.clock.now();
         let exchange = &mut self.exchanges[ticket];
@@ -248,7 +249,8 @@ impl Sessions {
         self.connect(around, id);
     }
 
-    /// Starts TLS on a connection that waits for the settings; it has been established since `since`.
+    /// Starts TLS on a connection that waits for its TLS settings. The connection has been established since
+    /// `since`.
     pub(crate) fn secure(
         &mut self,
         around: &mut Around<'_>,
@@ -306,7 +308,7 @@ impl Sessions {
     fn established(&mut self, around: &mut Around<'_>, id: LineId, ticket: Ticket) {
         let exchange = &mut self.exchanges[ticket];
         let line = &mut self.lines[id];
-        // With a proxy, the connect time ends with the connection to the proxy.
+        // With a proxy, the connect time ends when the connection to the proxy is established.
         let connect = around.clock.now() - exchange.start;
         if exchange.connect == 0 || around.net.routes[line.route].tunnel.is_none() {
             exchange.connect = connect;
@@ -321,7 +323,7 @@ impl Sessions {
         }
     }
 
-    /// Sends a greeting if the protocol has one before the first exchange. Returns true if it does.
+    /// Sends a greeting if the protocol requires one before the first exchange. Returns true if it does.
     fn greets(&mut self, around: &mut Around<'_>, id: LineId, ticket: Ticket) -> bool {
         let line = &mut self.lines[id];
         let LineSession::Redis(session) = &mut line.speaker else { return false };
@@ -340,7 +342,7 @@ impl Sessions {
         true
     }
 
-    /// Closes the connection that a user has kept for this place.
+    /// Closes the connection that a user has kept for a [`ConnectionScope`].
     pub(crate) fn close_kept(
         &mut self,
         around: &mut Around<'_>,

@@ -1,4 +1,4 @@
-//! Pools: connections of a core that belong to no user, and the exchanges that wait for one of them.
+//! Pools: connections of a core that belong to no single user, and the exchanges that wait for one of them.
 //!
 //! A pool has a number, and a maximum number of connections. Each core has its own pools, so the run has at most this
 //! maximum times the number of cores. A free connection goes to the exchange that has waited longest.
@@ -20,7 +20,7 @@ use crate::time::milestones::Milestones;
 pub(crate) enum Share {
     /// A free connection of the pool.
     Line(LineId),
-    /// A new connection may be opened; it is already counted.
+    /// A new connection may be opened. It is already counted as one of the pool.
     New,
     /// The maximum number of connections is in use.
     None,
@@ -51,7 +51,8 @@ impl Pools {
         &mut self.0[at]
     }
 
-    /// Requests a connection; `most` is the maximum, 0 is unlimited. A pool has the route of its first exchange.
+    /// Requests a connection of a pool. `most` is the maximum number of connections; 0 is unlimited. A pool has the
+    /// route of its first exchange.
     fn ask(&mut self, (number, most): (u32, u32), route: RouteId) -> (Share, RouteId) {
         let pool = self.of(number, route);
         let share = match pool.free.pop() {
@@ -65,15 +66,15 @@ impl Pools {
         (share, pool.route)
     }
 
-    /// Returns a free connection to the pool; `None` if it was closed. Returns the waiting exchange that takes it, or
-    /// that may open a new one.
+    /// Returns a free connection to the pool; `line` is `None` if it was closed. Returns the waiting exchange that
+    /// takes the connection, or that may open a new one.
     fn give_back(&mut self, number: u32, line: Option<LineId>) -> Option<Ticket> {
         let pool = self.0.iter_mut().find(|pool| pool.number == number)?;
         let next = pool.waiting.pop_front();
         match (next, line) {
             (None, Some(line)) => pool.free.push(line),
             (None, None) => pool.lines -= 1,
-            // The waiting exchange takes over the connection, or its place.
+            // The waiting exchange takes over the connection, or the right to open one.
             (Some(_), _) => {}
         }
         next
@@ -120,7 +121,7 @@ impl Sessions {
         }
     }
 
-    /// Gives an exchange its connection of the pool, or opens a new one.
+    /// Assigns a connection of the pool to an exchange, or opens a new one.
     fn assign_connection(&mut self, around: &mut Around<'_>, ticket: Ticket, line: Option<LineId>) {
         let sound = |id: &LineId| {
             let line = &self.lines[*id];
@@ -138,14 +139,14 @@ impl Sessions {
         (self.lines[id].ticket, self.lines[id].user) = (Some(ticket), exchange.user);
         around.recorder.add(Counter::ConnReused, 1);
         self.begin(around, id, ticket);
-        // The exchange has been waiting until now.
+        // The pool wait of the exchange ends now.
         if self.exchanges.has(ticket) {
             self.exchanges[ticket].sent_at = around.clock.now();
         }
     }
 
-    /// Returns the connection of an ended exchange to its pool, or closes it. The exchange that has waited longest is
-    /// next.
+    /// Returns the connection of an ended exchange to its pool, or closes it. The exchange that has waited longest
+    /// continues.
     pub(crate) fn leave_pool(&mut self, around: &mut Around<'_>, ticket: Ticket, kept: bool) {
         let exchange = &mut self.exchanges[ticket];
         let ConnectionScope::Named(pool) = exchange.place else { return };

@@ -1,6 +1,6 @@
 //! Input of connections: received from the socket, passed to the session, stored in the exchange. Hot.
 //!
-//! If the session knows the length of content that nothing reads, the kernel drops that content.
+//! If the session knows the length of content that no element reads, the kernel drops that content.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -21,17 +21,17 @@ use crate::session::line::{Line, LineId, LineSession, State};
 use crate::session::{Around, Sessions};
 use crate::time::clock::{MS, Nanos, TURN, thread_cpu};
 
-/// Number of bytes to receive when a head is expected whose content will not be read.
+/// Number of bytes to receive when a response head is expected whose content is not read.
 const HEAD_ONLY: usize = 2048;
 /// Remaining content size in bytes above which another system call is cheaper than copying.
 const LARGE: u64 = 16 * 1024;
 
-/// The bytes to receive from a connection.
+/// The bytes to receive from a connection in one call.
 struct Wanted {
     /// Number of kept bytes in front of the bytes to receive.
     kept: usize,
     room: usize,
-    /// True if the kernel drops the bytes unread.
+    /// True if the kernel drops the bytes without copying them to this process.
     unseen: bool,
 }
 
@@ -90,7 +90,7 @@ impl Sessions {
         sent.map_err(|error| self.fail_line(around, id, Failure::Socket(error))).is_ok()
     }
 
-    /// Stores the send time of a request that did not fit the socket's buffer, when all of it was sent.
+    /// Stores the send time of a request that did not fit the socket's buffer, once all of it was sent.
     fn note_sent(&mut self, around: &Around<'_>, id: LineId) {
         let line = &self.lines[id];
         let Some(ticket) = line.ticket else { return };
@@ -147,7 +147,8 @@ impl Sessions {
                 break;
             }
             around.recorder.add(Counter::BytesIn, received.bytes as u64);
-            // On a speed-limited connection, the delay before reading is intended.
+            // On a speed-limited connection, the delay before reading is intended, so the kernel's arrival time is
+            // not used.
             let arrival = received.arrival.filter(|_| slow_room.is_none());
             if !self.note_arrival(around, id, (arrival, wanted.kept), now) {
                 break;
@@ -171,7 +172,8 @@ impl Sessions {
                 break;
             }
             if now >= until {
-                // A peer may send faster than it is read; other users must have their turns.
+                // A peer may send faster than this process reads. Other users must be able to run, so reading
+                // continues later.
                 around.net.unfinished.push_back((self.lines.token(id), hangup));
                 break;
             }
@@ -199,7 +201,8 @@ impl Sessions {
             _ => 0,
         };
         match unread {
-            // A small read, because the next head is probably followed by large content that nothing reads.
+            // A small read is used, because the next head is probably followed by large content that no element
+            // reads.
             0 if kept == 0 && around.net.routes[line.route].large_unread => {
                 Wanted { kept, room: HEAD_ONLY, unseen: false }
             }
@@ -208,8 +211,8 @@ impl Sessions {
         }
     }
 
-    /// Stores the time of arrival of received bytes; `kept` bytes preceded them. Returns false if they arrived too
-    /// late.
+    /// Stores the arrival time of received bytes, after `kept` earlier bytes. Returns false if they arrived after
+    /// the time limit.
     #[inline]
     fn note_arrival(
         &mut self,
@@ -221,13 +224,14 @@ impl Sessions {
         let Some(ticket) = self.lines[id].ticket else { return true };
         let exchange = &mut self.exchanges[ticket];
         let arrival = arrival.map_or(now, |wall| around.clock.of_wall(wall));
-        // An arrival before the sending of the request means that the system clock was changed.
+        // An arrival before the send time means that the system clock was changed.
         let arrival = if arrival < exchange.sent_at.saturating_sub(MS) { now } else { arrival };
         exchange.arrival = arrival.clamp(exchange.sent_at.min(now), now);
         if exchange.awaits_first() && kept == 0 {
             let limit = around.users[exchange.user].limit;
             if exchange.arrival > limit.saturating_add(MS) {
-                // The response arrived after the limit; only a stall of this process let the exchange live so long.
+                // The response arrived after the limit. The exchange has only survived so long because this process
+                // was stalled.
                 self.fail(around, ticket, Failure::ResponseTimeout);
                 return false;
             }
@@ -252,7 +256,7 @@ impl Sessions {
         if let Call::Http(http) = &mut exchange.call {
             http.facts.received += http.facts.counted(bytes, exchange.latency == 0);
         }
-        // The head may have arrived alone: then these are the first bytes of the content.
+        // If the head arrived alone, these are the first bytes of the content.
         if exchange.latency == 0 {
             exchange.latency = now - exchange.start;
         }
@@ -263,7 +267,7 @@ impl Sessions {
         }
     }
 
-    /// Handles TLS records.
+    /// Decrypts TLS records and passes on the plaintext.
     fn unseal(
         &mut self,
         around: &mut Around<'_>,
@@ -325,7 +329,8 @@ impl Sessions {
         around.net.plain = plain;
     }
 
-    /// Passes on plaintext that a speed-limited connection has kept, then pauses. Returns false if there is none.
+    /// Passes on plaintext that a speed-limited connection has kept, and then pauses. Returns false if there is
+    /// none.
     fn read_kept(&mut self, around: &mut Around<'_>, id: LineId, hangup: bool) -> bool {
         let generation = self.lines[id].transport.generation;
         let read = self.read_plain(around, id, hangup);
@@ -433,7 +438,7 @@ impl Sessions {
             LineSession::Http(session) => {
                 let java = matches!(&exchange.call, Call::Http(http) if http.facts.java);
                 match session.end(&line.tail, &mut |_| {}) {
-                    // Java's own client ignores that content is too short.
+                    // Java's own client accepts content that is too short.
                     Err(broken) if !(java && is_too_short(broken.error)) => {
                         Ending::failed(Failure::Http(broken.error), ExchangeStage::Sent)
                     }
@@ -449,7 +454,8 @@ impl Sessions {
 }
 
 impl Exchange {
-    /// Returns true if the exchange waits for the first bytes of its response, for which the time limit applies.
+    /// Returns true if the exchange waits for the first bytes of its response. Only these are subject to the time
+    /// limit.
     #[inline]
     fn awaits_first(&self) -> bool {
         self.limit != Limit::NONE && self.sent_at > 0 && self.latency == 0 && !self.began
@@ -462,7 +468,7 @@ impl Exchange {
         }
     }
 
-    /// Restarts the time limit, like a socket timeout.
+    /// Restarts the time limit, as a socket timeout does with each read.
     #[inline]
     fn renew_limit(&self, around: &mut Around<'_>, now: Nanos) {
         if self.limit != Limit::NONE {
@@ -495,7 +501,7 @@ enum Other {
     Ready(usize),
 }
 
-/// Passes bytes to a session whose responses are bytes. `Err`: the exchange ends with this.
+/// Passes bytes to a session whose responses consist of bytes. `Err`: the exchange ends with this reason.
 fn feed_other(
     speaker: &mut LineSession,
     answer: &mut Answer,
@@ -513,7 +519,7 @@ fn feed_other(
                     _ => {}
                 });
             answer.expected = session.expected();
-            // A stream has no protocol that a peer could violate.
+            // A plain stream has no protocol that a peer could violate.
             used.unwrap_or(bytes.len())
         }
         LineSession::Datagram => {
@@ -536,7 +542,7 @@ fn feed_other(
             let mut tell = |told: SessionEvent<'_>| handle_sse_event(answer, &mut done, told);
             let fed = session.feed(bytes, &mut (), out, &mut tell);
             answer.streams = session.streams();
-            // Other responses than a stream of events end with their head.
+            // All responses except event streams end with their head.
             done |= answer.head != 0 && !answer.streams;
             fed.map_err(|Broken(words)| Ending::Bad(Box::new(Trouble::Broken(words))))?
         }

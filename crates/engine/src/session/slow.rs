@@ -1,11 +1,11 @@
 //! Speed-limited HTTP connections (`httpclient.socket.http.cps`, `httpclient.socket.https.cps`): sending and reading
 //! pause as JMeter's slow sockets do.
 //!
-//! JMeter sleeps before each write and each read of a connection, for the time that the bytes of the call would take.
-//! For a write these are the sent bytes; for a read, the size of its buffer, however few bytes arrive. Under TLS,
-//! JMeter's slow socket is above the records. It counts bytes of plaintext, and keeps the rest of a record that is
-//! longer than a read. Throng replaces the sleep by a timer of the core, in whole milliseconds as in JMeter. A run
-//! without these properties pays one comparison per read or write of a connection.
+//! JMeter sleeps before each write and each read of a connection, for the time that the bytes of the call would
+//! take. For a write these are the sent bytes; for a read, the size of its buffer, however few bytes arrive. Under
+//! TLS, JMeter's slow socket is above the TLS layer. It counts bytes of plaintext, and keeps the rest of a record
+//! that is longer than a read. Throng uses a timer of the core instead of the sleep, in whole milliseconds as in
+//! JMeter. A run without these properties pays one comparison per read or write of a connection.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,8 +19,8 @@ use crate::time::clock::{MS, Nanos};
 
 /// Size in bytes of the buffer with which JMeter's clients read.
 const BUFFER: u64 = 8192;
-/// Remaining content in bytes up to which JMeter's clients read through their buffer. A longer rest is read directly,
-/// as much as is left.
+/// Number of remaining content bytes up to which JMeter's clients read through their buffer. If more remain, a read
+/// requests exactly the remaining bytes.
 const BUFFERED: u64 = 512;
 
 /// Speed-limited connections that pause, and their limits.
@@ -29,9 +29,9 @@ pub(crate) struct Slow {
     /// Limits in characters per second, without and with TLS; 0 is unlimited.
     http: u32,
     https: u32,
-    /// Pace of each connection, by its index.
+    /// Pace of each connection, by the index of the connection.
     lines: Vec<Pace>,
-    /// Tokens of paused connections, the earliest end of a pause first.
+    /// Tokens of paused connections, ordered by the end of the pause, earliest first.
     due: BinaryHeap<Reverse<(Nanos, u64)>>,
 }
 
@@ -42,13 +42,13 @@ struct Pace {
     until: Nanos,
     /// Maximum number of bytes of the next read.
     room: u64,
-    /// True if the peer has closed the connection meanwhile.
+    /// True if the peer has closed the connection during the pause.
     hangup: bool,
     /// The request that has not been sent yet.
     request: Option<(Ticket, Vec<u8>)>,
     /// Plaintext of records that has not been read yet.
     plain: Vec<u8>,
-    /// True if the peer has ended TLS after this plaintext.
+    /// True if the peer ends TLS after this plaintext.
     closed: bool,
     /// True if plaintext has been read since the last pause.
     has_read: bool,
@@ -59,7 +59,7 @@ pub(super) struct Plain {
     pub(super) bytes: Vec<u8>,
     /// True if no plaintext is left after this read.
     pub(super) is_last: bool,
-    /// True if the peer has ended TLS after this plaintext.
+    /// True if the peer ends TLS after this plaintext.
     pub(super) closed: bool,
 }
 
@@ -70,8 +70,8 @@ impl Slow {
         (http > 0 || https > 0).then(|| Box::new(new()))
     }
 
-    /// Returns the limit of a connection in characters per second; 0 is unlimited. Java's own client limits the speed
-    /// only under TLS.
+    /// Returns the limit of a connection in characters per second; 0 is unlimited. Java's own client applies the
+    /// limit only under TLS.
     fn rate(&self, line: &Line, route: &Route) -> u32 {
         let java = matches!(line.place, ConnectionScope::Client { java: true, .. });
         match &line.speaker {
@@ -89,7 +89,7 @@ impl Slow {
         &mut self.lines[at]
     }
 
-    /// Returns the time at which the first pause ends.
+    /// Returns the time at which the next pause ends.
     pub(crate) fn next_due(&self) -> Option<Nanos> {
         self.due.peek().map(|Reverse((at, _))| *at)
     }
@@ -103,13 +103,13 @@ impl Slow {
     }
 }
 
-/// Returns the time that JMeter sleeps for this number of bytes.
+/// Returns the time in nanoseconds that JMeter sleeps for this number of bytes.
 fn pause(bytes: u64, rate: u32) -> Nanos {
     let ms = bytes.saturating_mul(1000) / u64::from(rate.max(1));
     i64::try_from(ms).map_or(Nanos::MAX / 4, |ms| ms.saturating_mul(MS).min(Nanos::MAX / 4))
 }
 
-/// Returns the maximum size of the next read if `left` bytes of the content are still to come.
+/// Returns the maximum size of the next read, given `left` remaining bytes of content.
 fn room(left: u64) -> u64 {
     if left > BUFFERED { left.min(BUFFER) } else { BUFFER }
 }
@@ -136,19 +136,20 @@ impl Sessions {
         kept.extend_from_slice(bytes);
         *pace = Pace { request: Some((ticket, kept)), ..Pace::default() };
         slow.due.push(Reverse((at, self.lines.token(id))));
-        // Time limits apply to responses, and to the opening of connections.
+        // Time limits apply only to responses and to the opening of connections.
         around.limit(self.exchanges[ticket].user, 0, now);
         true
     }
 
-    /// Takes the delayed request of a connection. `Err` tells whether its peer has closed the connection meanwhile.
+    /// Takes the delayed request of a connection. If there is none, `Err` tells whether the peer has closed the
+    /// connection meanwhile.
     pub(super) fn take_held_back(&mut self, id: LineId) -> Result<(Ticket, Vec<u8>), bool> {
         let pace = self.slow.as_mut().map(|slow| slow.pace(id));
         let Some(pace) = pace else { return Err(false) };
         pace.request.take().ok_or(pace.hangup)
     }
 
-    /// Delays the first read after a request was sent, for the time that the reader's buffer takes.
+    /// Delays the first read after a request, for the time that one buffer of the reader takes.
     pub(super) fn after_sending(&mut self, around: &mut Around<'_>, id: LineId) {
         self.pause_reading(around, id, BUFFER);
     }
@@ -181,7 +182,7 @@ impl Sessions {
         is_slow.then(|| if is_sealed { usize::MAX } else { slow.pace(id).room.max(1) as usize })
     }
 
-    /// Keeps plaintext of a speed-limited connection for its reads.
+    /// Keeps plaintext of a speed-limited connection for later reads.
     pub(super) fn keep_plain(&mut self, id: LineId, bytes: &[u8], closed: bool) {
         if let Some(slow) = &mut self.slow {
             let pace = slow.pace(id);
@@ -204,7 +205,7 @@ impl Sessions {
     }
 
     /// Delays the next read after a read, for the time that its buffer takes. Under TLS only plaintext counts as a
-    /// read; part of a record, or a session ticket, does not.
+    /// read; an incomplete record or a session ticket does not.
     pub(super) fn after_reading(&mut self, around: &mut Around<'_>, id: LineId) -> bool {
         let line = &self.lines[id];
         let (Some(_), LineSession::Http(connection)) = (line.ticket, &line.speaker) else {
@@ -227,7 +228,7 @@ impl Sessions {
         let pace = slow.pace(id);
         (pace.until, pace.room) = (now + pause, room);
         slow.due.push(Reverse((now + pause, self.lines.token(id))));
-        // Java starts the time limit of a socket when reading starts.
+        // Java starts the time limit of a socket when a read starts.
         if let Some(ticket) = line.ticket {
             let user = &mut around.users[self.exchanges[ticket].user];
             user.limit = user.limit.saturating_add(pause);
@@ -254,7 +255,8 @@ mod tests {
             assert_eq!(pause(bytes, rate), ms * MS, "{bytes} bytes at {rate}/s");
         }
         assert!(pause(u64::MAX, 1) > 0);
-        // The buffer's size, unless the remaining content has more than 512 bytes and fits the buffer.
+        // The expected size is the size of the buffer, unless the remaining content has more than 512 bytes and
+        // fits the buffer.
         assert_eq!([0, 512, 513, 8000, 90_000].map(room), [8192, 8192, 513, 8000, 8192]);
     }
 

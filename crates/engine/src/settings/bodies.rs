@@ -1,10 +1,10 @@
-//! Settings of bodies: size limits and encoding.
+//! Settings of bodies: size limits and character encoding.
 
 use super::Properties;
 
-/// Default limit for the kept part of a response: 512 MiB.
+/// Default size limit in bytes for the kept part of a response: 512 MiB.
 const MAX_RESPONSE: usize = 512 << 20;
-/// JMeter's default limit for the kept part of a file: 10 MiB.
+/// JMeter's default size limit in bytes for the kept part of a file: 10 MiB.
 const MAX_FILE: i64 = 10 << 20;
 
 /// Settings of bodies.
@@ -17,7 +17,7 @@ pub(crate) struct Bodies {
     /// Maximum number of kept bytes of any response, and maximum size of a WebSocket frame or message
     /// (`throng.response.most_bytes`).
     pub(crate) max_response: usize,
-    /// Encoding of responses that name none (`sampleresult.default.encoding`).
+    /// Encoding of responses that declare none (`sampleresult.default.encoding`).
     pub(crate) default_encoding: String,
 }
 
@@ -41,8 +41,9 @@ impl Bodies {
         }
     }
 
-    /// Returns the maximum number of kept bytes of a body, decoded and as received. A compressed body may be slightly
-    /// longer than its decoded content. For a digest, JMeter reads the whole body, whatever it would store.
+    /// Returns the maximum number of kept bytes of a body, decoded and as received. A compressed body may be
+    /// slightly longer than its decoded content. For a digest, JMeter reads the whole body, regardless of the
+    /// storage limit.
     pub(crate) fn most_of_body(&self, digested: bool) -> (usize, usize) {
         let most = if digested { self.max_response } else { self.max_body };
         (most, most.saturating_add(most / 64).saturating_add(64 * 1024))

@@ -11,14 +11,15 @@ use crate::time::clock::{Nanos, SECOND};
 /// Settings of connections.
 #[derive(Clone, Debug)]
 pub(crate) struct Connect {
-    /// Time for which a resolved address is used (`sun.net.inetaddr.ttl` in seconds; 30 as in Java).
+    /// Time in nanoseconds for which a resolved address is used (`sun.net.inetaddr.ttl` in seconds; 30 s as in
+    /// Java).
     pub(crate) address_life: Nanos,
     pub(crate) addresses: Preference,
     /// Parameters of queries to the plan's own name servers (`throng.dns.port`, `throng.dns.timeout_ms`).
     pub(crate) names: crate::net::nameserver::QuerySettings,
     /// Local addresses to connect from (`throng.source.addresses`).
     pub(crate) sources: Vec<std::net::IpAddr>,
-    /// Targets that connections may lead to; an empty list permits all (`throng.targets.allowed`).
+    /// Targets to which plans may connect; an empty list permits all (`throng.targets.allowed`).
     pub(crate) allowed: Targets,
     /// Maximum number of connections that the whole run opens per second; 0 is unlimited (`throng.connect.rate`).
     pub(crate) rate: f64,
@@ -26,8 +27,8 @@ pub(crate) struct Connect {
 }
 
 impl Connect {
-    /// Reads the settings. The second value describes an invalid TLS setting, because these settings are read only
-    /// once.
+    /// Reads the settings. The second value is a message about an invalid TLS setting. It is returned here because
+    /// these settings are read only once.
     pub(super) fn of(get: &Properties<'_>) -> (Self, Option<String>) {
         let only_v4 = get.is("java.net.preferIPv4Stack", false);
         let addresses = match get.text("java.net.preferIPv6Addresses", "").trim() {

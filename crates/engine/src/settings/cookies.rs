@@ -5,7 +5,7 @@ use super::Properties;
 /// Settings of Cookie Managers.
 #[derive(Clone, Debug)]
 pub(crate) struct Cookies {
-    /// True if the domain of a cookie must fit its origin (`CookieManager.check.cookies`).
+    /// True if the domain of a cookie must match its origin (`CookieManager.check.cookies`).
     pub(crate) check: bool,
     /// True if a cookie with an empty value deletes the stored one (`CookieManager.delete_null_cookies`).
     pub(crate) delete_null: bool,

@@ -9,15 +9,15 @@ use crate::time::clock::{MS, Nanos};
 /// The result of a request whose response is in the cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum CacheHit {
-    /// The request has no sample.
+    /// No sample is recorded.
     NoSample,
-    /// A sample with this response code and message.
+    /// A sample with this response code and message is recorded.
     Sample { code: String, message: String },
 }
 
 impl CacheHit {
     pub(super) fn of(mode: &str, get: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
-        // If the property is missing, JMeter uses the text `null`.
+        // If the property is missing, JMeter uses the string `null`.
         let or_null = |key: &str| get(key).unwrap_or_else(|| "null".into());
         match mode {
             "RETURN_NO_SAMPLE" => Ok(Self::NoSample),
@@ -42,16 +42,17 @@ impl CacheHit {
 pub(crate) struct Http {
     /// Maximum age of a connection (`httpclient4.time_to_live`, ms).
     pub(crate) time_to_live: Nanos,
-    /// True if a request on a connection that the peer had closed is resent on a new one (`throng.http.retry_stale`,
-    /// default false: the sample fails, as in JMeter).
+    /// True if a request on a connection that the peer had closed is resent on a new connection
+    /// (`throng.http.retry_stale`). By default it is not, and the sample fails as in JMeter.
     pub(crate) retry_stale: bool,
     /// Maximum number of retries of a request without response (`httpclient4.retrycount`), and whether requests that
     /// are not idempotent are retried too (`httpclient4.request_sent_retry_enabled`).
     pub(crate) retry_count: u32,
     pub(crate) retry_sent: bool,
-    /// Maximum idle time of a connection for which the server sets none (`httpclient4.idletimeout`, ms).
+    /// Maximum idle time of a connection if the server declares none (`httpclient4.idletimeout`, ms).
     pub(crate) idle_timeout: Nanos,
-    /// True if compressed bodies may end early (`httpclient4.gzip_relax_mode`, `httpclient4.deflate_relax_mode`).
+    /// True if compressed bodies may be truncated (`httpclient4.gzip_relax_mode`,
+    /// `httpclient4.deflate_relax_mode`).
     pub(crate) relaxed: (bool, bool),
     /// Idle time after which a connection is checked before its reuse (`httpclient4.validate_after_inactivity`, ms).
     pub(crate) validate_after: Nanos,
@@ -65,19 +66,19 @@ pub(crate) struct Http {
     pub(crate) remove_dots: bool,
     /// Maximum number of redirects of a sample (`httpsampler.max_redirects`).
     pub(crate) max_redirects: u32,
-    /// Maximum nesting of pages within pages (`httpsampler.max_frame_depth`).
+    /// Maximum nesting depth of frames within pages (`httpsampler.max_frame_depth`).
     pub(crate) max_frame_depth: i64,
-    /// True if a page passes when its embedded resources cannot be loaded
+    /// True if a page is successful even when its embedded resources cannot be loaded
     /// (`httpsampler.ignore_failed_embedded_resources`).
     pub(crate) ignore_failed_resources: bool,
-    /// Local address of HTTP requests without an address of their own (`httpclient.localaddress`), and its text in
-    /// messages.
+    /// Local address for HTTP requests whose sampler sets none (`httpclient.localaddress`), and the string by which
+    /// messages show it.
     pub(crate) local_address: Option<(Source, String)>,
     /// The result of a request whose response is in the cache (`cache_manager.cached_resource_mode`).
     pub(crate) cache_hit: CacheHit,
     /// True if credentials are sent before a server asks for them (`httpclient4.auth.preemptive`).
     pub(crate) auth_preemptive: bool,
-    /// The response header whose value classifies exchanges in the record (`throng.record.header`).
+    /// The response header whose value becomes the class of an exchange in the record (`throng.record.header`).
     pub(crate) record_header: Option<String>,
     /// Methods whose responses may be cached (`cacheable_methods`).
     pub(crate) cacheable_methods: Vec<String>,
@@ -130,7 +131,7 @@ impl Http {
         }
     }
 
-    /// Returns true if a body with this coding may end early.
+    /// Returns true if a body with this content coding may be truncated.
     pub(crate) fn allows_truncated(&self, coding: Coding) -> bool {
         match coding {
             Coding::Gzip => self.relaxed.0,

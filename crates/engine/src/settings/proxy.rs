@@ -7,14 +7,14 @@ use super::Properties;
 pub(crate) struct Proxy {
     pub(crate) host: String,
     pub(crate) port: u16,
-    /// Hosts that are reached without the proxy; a leading `*` stands for any string.
+    /// Hosts that connections reach without the proxy. A leading `*` stands for any string.
     pub(crate) except: Vec<String>,
-    /// True if Java's own exceptions apply to Java's client: the property is missing, or not empty.
+    /// True if Java's default exceptions apply to Java's own client: the property is missing, or not empty.
     pub(crate) javas_own: bool,
 }
 
 impl Proxy {
-    /// Returns true if HttpClient reaches a host through the proxy.
+    /// Returns true if HttpClient uses the proxy for a host.
     pub(crate) fn serves(&self, host: &str) -> bool {
         !self.except.iter().any(|name| match name.strip_prefix('*') {
             Some(end) => host.ends_with(end),
@@ -22,8 +22,9 @@ impl Proxy {
         })
     }
 
-    /// Returns true if Java's own client reaches a host through the proxy. A trailing `*` is allowed too, and case is
-    /// ignored. Java's own exceptions are added to those of the property, unless the property is set and empty.
+    /// Returns true if Java's own client uses the proxy for a host. A trailing `*` is allowed in exceptions too,
+    /// and case is ignored. Java's default exceptions are added to the property's, unless the property is set and
+    /// empty.
     pub(crate) fn serves_java(&self, host: &str) -> bool {
         let mut host = host.to_ascii_lowercase();
         if host.contains(':') {
@@ -57,7 +58,7 @@ pub(crate) struct Proxies {
     pub(crate) credentials: Option<(String, String)>,
     /// Credentials of HTTP requests for the proxy, with a domain (`http.proxyDomain`).
     pub(crate) login: Option<wire::auth::Credentials>,
-    /// The domain, for proxies that the plan sets.
+    /// The domain of the credentials, for proxies that the plan sets.
     pub(crate) domain: String,
 }
 

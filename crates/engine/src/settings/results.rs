@@ -5,13 +5,13 @@ use super::{Properties, base_prefix};
 /// Settings of results.
 #[derive(Clone, Debug)]
 pub(crate) struct Results {
-    /// True if time stamps are end times (`sampleresult.timestamp.start` is false or missing).
+    /// True if time stamps are the end times of samples (`sampleresult.timestamp.start` is false or missing).
     pub(crate) stamp_end: bool,
     /// True if sub-results keep their URL as label (`subresults.disable_renaming`).
     pub(crate) keep_sub_labels: bool,
     /// Names of the variables that result files contain (`sample_variables`).
     pub(crate) sample_variables: Vec<String>,
-    /// Prefix of file names that are relative to the plan's folder (`jmeter.save.saveservice.base_prefix`).
+    /// Prefix that makes file names relative to the plan's folder (`jmeter.save.saveservice.base_prefix`).
     pub(crate) base_prefix: String,
 }
 

@@ -1,5 +1,5 @@
-//! Series: numbers in responses that the run records over time. Their sources are variables that the plan extracts,
-//! response headers, and metrics of `Server-Timing`.
+//! Series: metrics in responses that the run records over time. Their sources are variables that the plan extracts,
+//! response headers, and metrics of the header `Server-Timing`.
 
 use super::Properties;
 
@@ -14,7 +14,7 @@ const LONGEST_NAME: usize = 60;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Series(pub(crate) Vec<Source>);
 
-/// The source of a series' values.
+/// The source from which a series gets its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     Variable(String),
@@ -24,7 +24,7 @@ pub(crate) enum Source {
 }
 
 impl Series {
-    /// Parses the property. The error is a message for the user.
+    /// Parses the property that defines series. The error is a message for the user.
     pub(super) fn of(get: &Properties<'_>) -> Result<Self, String> {
         let (mut names, mut sources) = (Vec::new(), Vec::new());
         for line in get.text(SERIES, "").lines().filter(|line| !line.trim().is_empty()) {
@@ -44,13 +44,13 @@ impl Series {
         Ok(Self(sources))
     }
 
-    /// Returns true if the series need heads of responses.
+    /// Returns true if any series needs response heads.
     pub(crate) fn reads_heads(&self) -> bool {
         self.0.iter().any(|source| !matches!(source, Source::Variable(_)))
     }
 
-    /// Passes each value in the head of a response to `each`, with the index of its series; `None` stands for text that
-    /// is no number.
+    /// Calls `each` for each value in the head of a response, with the index of its series. `None` stands for a
+    /// value that is not a number.
     pub(crate) fn in_head(&self, head: &[u8], mut each: impl FnMut(usize, Option<f64>)) {
         for (at, source) in self.0.iter().enumerate() {
             match source {
@@ -71,7 +71,7 @@ impl Series {
     }
 }
 
-/// Returns the values of a header in their order.
+/// Returns all values of a header, in the order of the head.
 fn values<'a>(head: &'a [u8], name: &'a str) -> impl Iterator<Item = &'a [u8]> {
     head.split(|byte| *byte == b'\n').skip(1).filter_map(|line| {
         let (start, rest) = line.split_at_checked(name.len())?;

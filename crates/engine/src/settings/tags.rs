@@ -1,18 +1,18 @@
-//! Marks in the requests of a test, by which servers, proxies and tracing systems can recognise them.
+//! Tags in the requests of a test, by which servers, proxies and tracing systems can recognise them.
 
 use std::fmt::Write as _;
 
 use super::Properties;
 
-/// The property of header lines, one `NAME=VALUE` per line.
+/// The property that defines the added header lines, one `NAME=VALUE` per line.
 const HEADERS: &str = "throng.tag";
-/// The property of the members of W3C's header `baggage`: `KEY=VALUE`, separated by commas.
+/// The property that defines the members of W3C's header `baggage`: `KEY=VALUE`, separated by commas.
 const BAGGAGE: &str = "throng.baggage";
-/// The property of W3C's header `traceparent`: `true`, `sampled` or `false`.
+/// The property that enables W3C's header `traceparent`: `true`, `sampled` or `false`.
 const TRACE: &str = "throng.traceparent";
 
-/// Headers of the protocol, the connection or the user's state: marks must not replace them, because requests would
-/// break.
+/// Headers that tags must not replace, because they belong to the protocol, the connection or the user's state, and
+/// requests would break.
 const NEVER: [&str; 11] = [
     "connection",
     "content-encoding",
@@ -32,9 +32,9 @@ const NEVER: [&str; 11] = [
 pub(crate) struct Tags {
     /// Header lines, each with its line end.
     pub(crate) lines: String,
-    /// Lower-case names of the lines that replace the plan's headers.
+    /// Lower-case names of header lines that replace the plan's lines.
     pub(crate) replaced: Vec<String>,
-    /// `Some` if requests carry `traceparent`; true: with the flag that asks servers to record the trace.
+    /// `Some` if requests carry `traceparent`; true if it has the flag that asks servers to record the trace.
     pub(crate) trace: Option<bool>,
 }
 
@@ -99,7 +99,7 @@ fn header(text: &str) -> Result<(&str, &str), String> {
     Ok((name, value))
 }
 
-/// Formats a member of `baggage`, percent-encoding the characters that W3C does not allow in a value.
+/// Returns true if the string is a token as HTTP defines it.
 fn member(text: &str) -> Result<String, String> {
     let (key, value) =
         text.split_once('=').ok_or_else(|| format!("{text:?}: expected KEY=VALUE"))?;

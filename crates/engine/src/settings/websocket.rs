@@ -3,20 +3,20 @@
 use super::Properties;
 use crate::time::clock::MS;
 
-/// The action when an inbox is full.
+/// The action when an inbox overflows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WhenFull {
-    /// Reading stops until the user reads; the peer's sends stall.
+    /// Reading stops until the user reads; the peer's sends block.
     Stop,
     DropOldest,
     /// The connection is closed, because its inbox is full.
     Fail,
 }
 
-/// The way in which the WebSocket connection of an ending user is closed.
+/// The way in which a user's WebSocket connection is closed when the user ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AtUserEnd {
-    /// TCP is closed without a close frame.
+    /// TCP is closed without a WebSocket close frame.
     Tcp,
     /// A close frame is sent first.
     CloseFrame,
@@ -25,13 +25,14 @@ pub(crate) enum AtUserEnd {
 /// Settings of WebSocket connections.
 #[derive(Clone, Debug)]
 pub(crate) struct WebSocket {
-    /// Maximum number of bytes that wait for a user which does not read (`throng.websocket.inbox.bytes`).
+    /// Maximum number of bytes in the inbox of a user that does not read (`throng.websocket.inbox.bytes`).
     pub(crate) inbox_bytes: usize,
-    /// The action when an inbox is full (`throng.websocket.inbox.full`).
+    /// The action when an inbox overflows (`throng.websocket.inbox.full`).
     pub(crate) inbox_full: WhenFull,
     /// True if frames that filters discard count in a sample's size (`websocket.result.size_includes_filtered_frames`).
     pub(crate) count_discarded: bool,
-    /// The way in which the WebSocket connection of an ending user is closed (`websocket.thread.stop.policy`).
+    /// The way in which a user's WebSocket connection is closed when the user ends
+    /// (`websocket.thread.stop.policy`).
     pub(crate) at_user_end: AtUserEnd,
     /// Delay before a user opens a WebSocket connection after a failed or lost one
     /// (`throng.websocket.reconnect.first_ms`, `throng.websocket.reconnect.most_ms`).

@@ -1,4 +1,4 @@
-//! The settings of a run that connections of a core need.
+//! The settings of a run that a core's connections need.
 
 use crate::net;
 use crate::net::ports::Ports;

@@ -1,8 +1,8 @@
-//! The times at which users must end: by the duration of their group, by individual times, or because a schedule of
-//! rates has ended.
+//! The times at which users must end: through the duration of their group, through individual times, or because a
+//! schedule of rates has ended.
 //!
 //! Most of these times are known when a group starts. They are checked after each sample, at the cost of two atomic
-//! reads, and one more for groups that keep a number of users.
+//! reads, and one more for groups that keep a target number of users.
 
 use std::sync::atomic::Ordering;
 
@@ -29,11 +29,11 @@ impl RunShared {
             None => Some(end),
             // The end is known only when no further arrivals come.
             Some(_) if settings.arrivals.is_some() => None,
-            // These users end together, and their numbers follow the order of their starts.
+            // These users end together, and they are numbered in the order of their starts.
             Some(spans) if let Some(polls) = &settings.polls => {
                 spans.first().map(|(_, last)| polls.after(end + last * MS))
             }
-            // Users that were added during the run end with the last of the others.
+            // Users that were added during the run end together with the last of the planned users.
             Some(spans) => match spans.get(number as usize) {
                 Some((_, last)) => Some(end + last * MS),
                 None => spans.iter().map(|(_, last)| end + last * MS).max(),
@@ -41,13 +41,13 @@ impl RunShared {
         }
     }
 
-    /// Returns the time that ends a user's wait for its next sampler. In groups that replace users, users end only
-    /// after a sample.
+    /// Returns the time at which a user's wait before its next sampler ends. In groups that replace users, users
+    /// end only after a sample.
     pub(crate) fn wait_deadline(&self, group: GroupId, number: u32) -> Option<Nanos> {
         self.ends_at(group, number).filter(|_| !self.groups[group.at()].ends_with_samples())
     }
 
-    /// Ends the users of a group at this time at the latest.
+    /// Makes the users of a group end at this time at the latest.
     pub(crate) fn close(&self, group: GroupId, at: Nanos) {
         let closing = &self.closings[group.at()];
         if closing.load(Ordering::Relaxed) > at {

@@ -1,7 +1,7 @@
-//! Lines of the run's log about users, and on request about samples, with JMeter's logger names.
+//! Lines of the run's log about users and, if enabled, about samples, with JMeter's logger names.
 //!
-//! Their number is limited: a number of user starts and ends per run (`throng.log.threads`), a number of samples per
-//! second ([`SAMPLES_PER_SECOND`]), and one line about omitted lines. Without logged samples, a user costs two lines at
+//! The number of lines is limited: starts and ends of users per run (`throng.log.threads`), samples per second
+//! ([`SAMPLES_PER_SECOND`]), and one line about omitted lines. If samples are not logged, a user costs two lines at
 //! most, and a sample nothing.
 
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
@@ -10,9 +10,9 @@ use crate::reports::line::{Line, LogLevel};
 
 use crate::time::clock::{Nanos, SECOND};
 
-/// Property: maximum number of users per process whose start and end are logged.
+/// Property for the maximum number of users per process whose start and end are logged.
 const THREADS: &str = "throng.log.threads";
-/// Property: if true, every sample is logged at level DEBUG. `-L DEBUG` sets it.
+/// Property that enables a log line at level DEBUG for every sample. `-L DEBUG` sets it.
 pub const LOG_SAMPLES: &str = "throng.log.samples";
 const THREADS_DEFAULT: u32 = 1000;
 /// Maximum number of logged samples per second.
@@ -20,13 +20,13 @@ const SAMPLES_PER_SECOND: u32 = 1000;
 
 const USERS_LOGGER: &str = "org.apache.jmeter.threads.JMeterThread";
 
-/// Counts of the lines that may still be logged, shared by all cores of the process.
+/// Counters for the limits of log lines, shared by all cores of the process.
 #[derive(Debug)]
 pub(crate) struct Diary {
     starts: AtomicU32,
     ends: AtomicU32,
     samples: bool,
-    /// The second of the run's clock for which samples are counted.
+    /// The second of the run's clock in which samples are counted.
     second: AtomicI64,
     /// Number of samples in that second so far.
     count: AtomicU32,
@@ -46,17 +46,18 @@ impl Diary {
         }
     }
 
-    /// Returns the log line about a user that starts, if it must be logged. `name` is called only then.
+    /// Returns the log line about a user that starts, or `None` if the limit is reached. `name` is called only if
+    /// the line is logged.
     pub(crate) fn started(&self, name: impl FnOnce() -> String) -> Option<Line> {
         user(&self.starts, "Thread started", "started", name)
     }
 
-    /// Returns the log line about a user that has ended, if it must be logged.
+    /// Returns the log line about a user that has ended, or `None` if the limit is reached.
     pub(crate) fn finished(&self, name: impl FnOnce() -> String) -> Option<Line> {
         user(&self.ends, "Thread finished", "finished", name)
     }
 
-    /// Returns true if samples are logged.
+    /// Returns true if samples are logged in this run.
     pub(crate) fn has_samples(&self) -> bool {
         self.samples
     }

@@ -1,4 +1,4 @@
-//! A thread group at run time: its evaluated settings, and the counts of users that result rows show.
+//! A thread group at run time: its evaluated settings, and the user counts that result rows contain.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -15,17 +15,17 @@ use crate::time::clock::Nanos;
 #[derive(Clone, Debug)]
 pub(crate) struct GroupSettings {
     pub(crate) name: String,
-    /// Text in front of the group's name in thread names: JMeter's host and a dash, or nothing.
+    /// Prefix of the group's thread names: JMeter's host and a dash, or nothing.
     pub(crate) prefix: Arc<str>,
-    /// Text after the group's name in thread names.
+    /// Part of thread names after the group's name.
     pub(crate) tail: &'static str,
-    /// Poll times of a group that replaces users which end early. All its spans end together.
+    /// Poll times of a group that replaces users which end early. The spans of all its users end at the same time.
     pub(crate) polls: Option<Polls>,
     /// The limits of arrivals, if the spans are arrivals.
     pub(crate) arrivals: Option<Bounds>,
-    /// Rate of arrivals, in place of the spans.
+    /// Rate of arrivals, used instead of the spans.
     pub(crate) rate: Option<Arc<Rate>>,
-    /// Iterations per user, in place of the plan's; -1 is infinite.
+    /// Iterations per user that replace the plan's number; -1 is infinite.
     pub(crate) loops: Option<i32>,
     pub(crate) number: u32,
     pub(crate) users: u32,
@@ -41,22 +41,22 @@ pub(crate) struct GroupSettings {
 }
 
 impl GroupSettings {
-    /// Returns true if users end only after a sample when the group ends, as in bzm's thread groups.
+    /// Returns true if the group's end lets users finish their current sample, as in bzm's thread groups.
     pub(crate) fn ends_with_samples(&self) -> bool {
         self.polls.is_some() || self.arrivals.is_some()
     }
 }
 
-/// Counts of users, shared by all cores: written when a user starts or ends, read for each row.
+/// Counters of users, shared by all cores: written when a user starts or ends, read for each row.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) active: AtomicU32,
     pub(crate) started: AtomicU32,
     pub(crate) finished: AtomicU32,
     pub(crate) groups: Box<[AtomicU32]>,
-    /// Per group, the number of users in this process that have been numbered in the order of their starts.
+    /// Per group: number of users in this process that have been numbered in the order of their starts.
     numbered: Box<[AtomicU32]>,
-    /// Active users in other processes of the run, as last reported: per group, and in all.
+    /// Active users in other processes of the run, as last reported: per group, and in total.
     elsewhere: Box<[AtomicU32]>,
     all_elsewhere: AtomicU32,
 }
@@ -85,13 +85,13 @@ impl Counts {
         here.wrapping_mul(shard.count).wrapping_add(shard.index)
     }
 
-    /// Removes a user that waits for the next arrival from the active users.
+    /// Subtracts a user that waits for the next arrival from the active users.
     pub(crate) fn pause(&self, group: GroupId) {
         self.active.fetch_sub(1, Ordering::Relaxed);
         self.groups[group.at()].fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Adds a user to the active users after its wait for an arrival.
+    /// Adds a user to the active users again after its wait for an arrival.
     pub(crate) fn resume(&self, group: GroupId) {
         self.active.fetch_add(1, Ordering::Relaxed);
         self.groups[group.at()].fetch_add(1, Ordering::Relaxed);

@@ -1,9 +1,9 @@
-//! Schedule polling of a group that keeps a number of users: it polls as soon as a user ends, and otherwise once a
+//! Schedule polling of a group that keeps a target number of users: it polls when a user ends, and otherwise once a
 //! second.
 //!
-//! Only a poll starts users that are due, and only a poll notices the end of the group. All cores of a process share a
-//! poll; a poll on another core takes effect at the next check. The cost is an atomic read whenever users of such
-//! groups check for their end.
+//! Only a poll starts users that are due, and only a poll detects the end of the group. All cores of a process
+//! share the poll times. A poll on another core takes effect at the next check. The cost is an atomic read whenever
+//! users of such groups check for their end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -13,28 +13,29 @@ use crate::time::clock::{Nanos, SECOND};
 /// The poll times of a group.
 #[derive(Clone, Debug)]
 pub(crate) struct Polls {
-    /// Time of the last poll that the start or end of a user caused; the later polls follow from it.
+    /// Time of the last poll that the start or end of a user caused. Later polls follow at intervals of one second.
     last: Arc<AtomicI64>,
 }
 
 impl Polls {
-    /// Returns the polls of a group without users.
+    /// Returns the poll times of a group in which no user has started.
     pub(crate) fn new() -> Self {
         Self { last: Arc::new(Nanos::MIN.into()) }
     }
 
-    /// Starts polling every second when the first user starts.
+    /// Starts polling every second, from the start of the first user.
     pub(crate) fn begin(&self, at: Nanos) {
         let begun = (Nanos::MIN, at);
         let _ = self.last.compare_exchange(begun.0, begun.1, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// Polls when a user ends.
+    /// Adds a poll, because a user ends.
     pub(crate) fn poll(&self, at: Nanos) {
         self.last.fetch_max(at, Ordering::Relaxed);
     }
 
-    /// Returns the time of the first poll at or after `moment`. Before the first user, every time is a poll.
+    /// Returns the time of the first poll at or after `moment`. Before the first user starts, every time counts as
+    /// a poll.
     pub(crate) fn after(&self, moment: Nanos) -> Nanos {
         let last = self.last.load(Ordering::Relaxed);
         if last >= moment || last == Nanos::MIN {

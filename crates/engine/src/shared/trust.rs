@@ -1,14 +1,16 @@
-//! Certificate checks of HTTPS connections that scripts open: JMeter disables them when the first sampler needs TLS.
+//! Certificate checks for HTTPS connections that scripts open. JMeter disables these checks when the first sampler
+//! needs TLS.
 //!
-//! JMeter then sets up TLS for its whole process, and every `HttpsURLConnection` accepts any certificate. Throng's
-//! samplers are native, so jobs tell Java when to do this. With `throng.tls.verify`, Java's own checks stay enabled.
+//! At that time JMeter sets up TLS for its whole process, and every `HttpsURLConnection` accepts any certificate.
+//! Throng's samplers are native, so jobs tell Java when to disable the checks. With `throng.tls.verify`, Java's own
+//! checks stay enabled.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// State that tells whether JMeter would have set up TLS by now.
+/// State that tells whether JMeter would have disabled certificate checks by now.
 #[derive(Debug, Default)]
 pub(crate) struct Trust {
-    /// True if the run does not check certificates.
+    /// True if the run does not verify certificates.
     applies: bool,
     begun: AtomicBool,
 }
@@ -18,9 +20,9 @@ impl Trust {
         Self { applies, begun: begun.into() }
     }
 
-    /// Notes that a native sampler needs TLS, or that a different user's connections were dropped.
+    /// Records that a native sampler needs TLS, or that the connections of a different user were dropped.
     pub(crate) fn begin(&self) {
-        // The flag is mostly set already. Without a write, its cache line stays in the caches of all cores.
+        // In most calls the flag is already set. Without a write, its cache line stays in the caches of all cores.
         if !self.begun.load(Ordering::Relaxed) {
             self.begun.store(true, Ordering::Relaxed);
         }

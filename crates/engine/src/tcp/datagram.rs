@@ -1,7 +1,7 @@
-//! Datagrams (jp@gc UDP Request): one is sent, and the next one received is the response.
+//! Datagrams (jp@gc UDP Request): sends a datagram; the next received datagram is the response.
 //!
-//! Each sampler of a user has its own socket, which stays open unless the plan or a failure closes it. A datagram that
-//! arrives between samples stays in the kernel and is the response of the next sample, as in the plug-in.
+//! Each sampler of a user has its own socket, which stays open unless the plan or a failure closes it. A datagram
+//! that arrives between samples stays in the kernel and becomes the response of the next sample, as in the plug-in.
 
 use plan::element::UdpCall;
 use plan::http::Source;
@@ -118,7 +118,7 @@ fn close(
     cx.conclude_shown(index, id, timing, outcome);
 }
 
-/// Returns the plug-in's exception for a failed exchange.
+/// Returns the exception that the plug-in reports for a failed exchange.
 fn words(failure: &Failure) -> String {
     match failure {
             Failure::UnknownHost { .. } => "java.nio.channels.UnresolvedAddressException".into(),

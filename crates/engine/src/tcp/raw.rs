@@ -1,8 +1,9 @@
-//! Raw requests (jp@gc HTTP Raw Request): bytes and a file are sent; the response is everything until the server closes
-//! the connection.
+//! Raw requests (jp@gc HTTP Raw Request): sends bytes and a file; the response consists of all bytes until the
+//! server closes the connection.
 //!
-//! A response ends with its connection, so a kept connection is one that the server has closed. The plug-in writes to
-//! it once more, reaches its end, and fails from then on. Throng does the same without waiting.
+//! A response ends with its connection, so the server has closed every kept connection. The plug-in writes to such
+//! a connection once more, reads the end of the stream, and then fails at each use. Throng does the same without
+//! waiting.
 
 use std::os::fd::OwnedFd;
 
@@ -30,14 +31,14 @@ impl crate::users::Part for AllSaved {}
 /// A connection that a sampler has kept.
 #[derive(Debug)]
 pub(crate) enum Saved {
-    /// The server has closed its side.
+    /// The connection's server has closed its side.
     Ended(OwnedFd),
     Closed,
     /// The connection was never established.
     Unconnected,
 }
 
-/// Java's exception and the kind of the failure.
+/// A failure: Java's exception, and the kind of the failure.
 #[derive(Debug)]
 pub(crate) struct Thrown {
     pub(crate) text: String,
@@ -152,7 +153,7 @@ fn close(
         result.body.clear();
         result.body.extend_from_slice(result.text.as_bytes());
     }
-    // An empty result counts with the received size; otherwise the size of the body counts.
+    // For an empty result, JMeter counts the received bytes, otherwise the size of the body.
     timing.received = match result.body.len() {
         0 => total,
         bytes => (bytes + dropped) as u64,
@@ -160,7 +161,7 @@ fn close(
     cx.conclude_shown(index, id, timing, outcome);
 }
 
-/// Fills the core's current result with a response, or with the exception that replaces it.
+/// Fills the core's current result with a response, or with an exception instead of a response.
 pub(crate) fn show_bytes(
     cx: &mut Context<'_>,
     (index, id): (UserId, SamplerId),
@@ -209,7 +210,8 @@ fn save(cx: &mut Context<'_>, index: UserId, id: SamplerId, saved: Saved) {
     kept.push((id, saved));
 }
 
-/// Sends a request on a kept connection: its bytes are written if possible, and the end of the stream is the response.
+/// Sends a request on a kept connection. The bytes are written if the socket accepts them, and the end of the
+/// stream is the response.
 fn use_saved(
     cx: &mut Context<'_>,
     (owner, id, saved): (UserId, SamplerId, Saved),
@@ -251,7 +253,7 @@ fn use_saved(
     ended
 }
 
-/// Returns the plug-in's exception for a failed exchange.
+/// Returns the exception that the plug-in reports for a failed exchange.
 fn thrown(failure: &Failure, exchange: &Exchange, route: &Route) -> Thrown {
     let unwritten = exchange.sent_at == 0;
     let text = match failure {
@@ -262,7 +264,7 @@ fn thrown(failure: &Failure, exchange: &Exchange, route: &Route) -> Thrown {
             let address = route.addresses.first().map(ToString::to_string).unwrap_or_default();
             format!("java.net.SocketTimeoutException: Failed to connect to {own}/{address}")
         }
-        // With a time limit, the plug-in treats an interruption as a timeout.
+        // If the plan sets a time limit, the plug-in treats an interruption as a timeout.
         Failure::Interrupted(_) if exchange.limit == Limit::NONE => {
             "java.nio.channels.AsynchronousCloseException".into()
         }

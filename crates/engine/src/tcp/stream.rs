@@ -1,7 +1,8 @@
-//! TCP Samplers: a request is sent, and the response ends by the client's rule.
+//! TCP Samplers: send a request; the rule of the plan's TCP client decides where the response ends.
 //!
-//! The connection belongs to the session module (`session`). This module builds the call, and the result. Bytes after a
-//! response stay for the next sample, and a connection that the server has closed stays until a write to it fails.
+//! The connection belongs to the session module (`session`). This module builds the call and the result. Bytes
+//! after a response are kept for the next sample, and a connection that the server has closed is kept until a write
+//! to it fails.
 
 use plan::element::{Client, TcpCall, TcpSampler};
 use plan::http::Source;
@@ -38,7 +39,7 @@ pub(crate) fn evaluate(
     ticket
 }
 
-/// Begins a sample whose call is evaluated.
+/// Begins a sample with an evaluated call.
 pub(crate) fn begin(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) {
     let exchange = &sessions.exchanges[ticket];
     let (index, Call::Tcp(call)) = (exchange.user, &exchange.call) else { return };
@@ -79,7 +80,7 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
         let ended = matches!(ending, Ending::Eof | Ending::Complete { closed: true });
         let exchange = &mut sessions.exchanges[ticket];
         exchange.class = sessions.lines[exchange.line].class;
-        // As in JMeter, the connection stays until a write to it fails.
+        // As in JMeter, the connection is kept until a write to it fails.
         sessions.keep(ticket, ended);
     } else {
         let line = sessions.exchanges[ticket].line;
@@ -103,7 +104,7 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
     cx.conclude_shown(index, id, timing, outcome);
 }
 
-/// Fills the core's current result.
+/// Fills the core's current result from an ended exchange.
 fn show(
     cx: &mut Context<'_>,
     (index, id): (UserId, SamplerId),
@@ -159,14 +160,14 @@ enum Ending {
     Timeout,
     /// The connection broke.
     Broken(Outcome),
-    /// The connection was never established, or the run ended: JMeter's exception.
+    /// The connection was never established, or the run ended. Contains JMeter's exception.
     Unconnected { words: String, outcome: Outcome, opening: bool },
     /// The call failed with this exception.
     Thrown(String),
 }
 
 impl Ending {
-    /// Returns the ending as JMeter's client sees it.
+    /// Returns the ending in the terms of JMeter's client.
     fn of(ending: exchange::Ending, routes: &Routes, at: RouteId) -> Self {
         let (failure, reached) = match ending {
             exchange::Ending::Complete { closed } => return Self::Complete { closed },
@@ -201,7 +202,7 @@ impl Ending {
     }
 }
 
-/// Returns the number of bytes in the result per byte of the response.
+/// Returns the number of characters in the result per byte of the response.
 fn shown_as(client: Client) -> usize {
     match client {
         Client::Text => 1,
@@ -210,7 +211,7 @@ fn shown_as(client: Client) -> usize {
     }
 }
 
-/// Returns JMeter's exception, the outcome, and whether the connection is kept.
+/// Returns JMeter's exception, the outcome, and true if the connection is kept.
 fn failure_result(
     call: &TcpCall,
     answer: &mut Answer,

@@ -1,11 +1,12 @@
 //! The clock of a core: nanoseconds of the monotonic clock since the run's zero, and the wall-clock time at that zero.
 //!
-//! Kernel receive timestamps are wall-clock times; [`Clock::of_wall`] converts them to the same scale. The offset is
-//! updated once a second, and at once if a time is far from now, so that a change of the wall clock distorts few
-//! samples. Time stamps of rows follow the wall clock; those of measurements ([`Clock::run_ms`]) do not.
+//! Kernel receive timestamps are wall-clock times; [`Clock::of_wall`] converts them to the same scale. The offset
+//! is updated once a second, and at once if a timestamp is far from the current time, so that a change of the wall
+//! clock distorts few samples. Time stamps of rows follow the wall clock; those of measurements ([`Clock::run_ms`])
+//! do not.
 //!
-//! The clock is read for every sample, so it asks the system for nanoseconds directly; an [`Instant`] takes about fifty
-//! instructions more.
+//! The clock is read for every sample, so it requests nanoseconds directly from the system. Reading an [`Instant`]
+//! takes about fifty instructions more.
 
 use std::cell::Cell;
 
@@ -20,7 +21,8 @@ pub(crate) type Nanos = i64;
 pub(crate) const MS: Nanos = 1_000_000;
 /// Maximum length of a user's turn in nanoseconds.
 pub(crate) const TURN: Nanos = 2 * MS;
-/// If a wall-clock time differs this much from now, the wall clock may have been changed.
+/// Difference between a wall-clock time and the current time from which a change of the wall clock is assumed, in
+/// nanoseconds.
 const FAR: Nanos = 100 * MS;
 /// One second.
 pub(crate) const SECOND: Nanos = 1_000_000_000;
@@ -38,8 +40,8 @@ fn monotonic() -> Nanos {
         .map_or(0, |time| time.tv_sec() * SECOND + time.tv_nsec())
 }
 
-/// Returns the reading of the monotonic clock at an `Instant`. It takes several readings and uses the fastest, because
-/// the thread may be interrupted between its two clocks.
+/// Returns the time of the monotonic clock at an `Instant`. It reads both clocks several times and uses the fastest
+/// pair, because the thread may be interrupted between the two readings.
 fn monotonic_at(moment: Instant) -> Nanos {
     let read = || {
         let before = monotonic();
@@ -66,17 +68,17 @@ pub(crate) struct Clock {
     /// The monotonic clock at the run's zero.
     monotonic_at_zero: Nanos,
     wall_at_zero: Cell<i64>,
-    /// The wall clock at the run's zero, whatever it was changed to since.
+    /// The wall clock at the run's zero. Later changes of the wall clock do not affect it.
     run_at_zero: i64,
-    /// The last reading of the clock.
+    /// The most recent reading of the clock.
     latest: Cell<Nanos>,
-    /// Time by which a test has stepped the clock; otherwise 0.
+    /// Time by which a test has advanced the clock; otherwise 0.
     skipped: Nanos,
 }
 
 impl Clock {
-    /// Creates a clock with zero `zero`, which is the same for all cores of a run. `run_at_zero`: nanoseconds since
-    /// 1970 at the zero.
+    /// Creates a clock with zero `zero`, which is the same for all cores of a run. `run_at_zero` is the wall-clock
+    /// time at the zero, in nanoseconds since 1970.
     pub(crate) fn new((zero, run_at_zero): (Instant, i64)) -> Self {
         let clock = Self {
             zero,
@@ -102,7 +104,8 @@ impl Clock {
         now
     }
 
-    /// Returns the last reading, where precision is not needed: it is as old as the core's current step.
+    /// Returns the last reading of the clock, for uses that need no precision. It is as old as the core's current
+    /// step.
     #[inline]
     pub(crate) fn latest(&self) -> Nanos {
         self.latest.get()
@@ -114,7 +117,7 @@ impl Clock {
         (monotonic() - self.monotonic_at_zero).max(0)
     }
 
-    /// Steps the clock, together with the wall clock.
+    /// Advances the clock, together with the wall clock.
     pub(crate) fn skip(&mut self, by: Nanos) {
         self.skipped += by;
         self.latest.set(self.latest.get() + by);

@@ -4,14 +4,15 @@ use stats::Phases;
 
 use crate::time::clock::Nanos;
 
-/// Lengths of the steps of an exchange in µs; 0 means that the step did not happen. Values saturate at 71 minutes.
+/// Durations of the steps of an exchange in µs; 0 means that the step did not happen. Values saturate at 71
+/// minutes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Milestones {
-    /// Wait for a connection of a pool.
+    /// Time spent waiting for a connection of a pool.
     pub(crate) room: u32,
     /// Time until the addresses of the name were known.
     pub(crate) dns: u32,
-    /// Time from the start until TCP was connected and TLS began.
+    /// Time from the start until the TCP connection was established and TLS began.
     pub(crate) tcp: u32,
     /// Time of the TLS handshake.
     pub(crate) tls: u32,
@@ -34,14 +35,14 @@ pub(crate) struct Times {
 impl Milestones {
     pub(crate) const NONE: Self = Self { room: 0, dns: 0, tcp: 0, tls: 0, first: 0 };
 
-    /// Converts a length to µs.
+    /// Converts a duration in nanoseconds to µs.
     #[inline]
     pub(crate) fn micros(length: Nanos) -> u32 {
         // At least 1, because 0 means that the step did not happen.
         u32::try_from(length / 1000).unwrap_or(u32::MAX).max(1)
     }
 
-    /// Returns the sample's phases. A failed exchange spent the rest of its time in its last step.
+    /// Returns the sample's phases. The remaining time of a failed exchange is assigned to its last step.
     #[inline]
     pub(crate) fn phases(&self, times: &Times) -> Phases {
         let nanos = |micros: u32| u64::from(micros) * 1000;
@@ -65,7 +66,7 @@ impl Milestones {
         phases
     }
 
-    /// Splits the first `sent` nanoseconds into the phases of opening the connection, and of sending.
+    /// Splits the first `sent` nanoseconds of an exchange into the phases of opening the connection and of sending.
     fn opening(&self, connect: Nanos, sent: u64, phases: &mut Phases) {
         let nanos = |micros: u32| u64::from(micros) * 1000;
         let mut left = sent;
@@ -78,7 +79,7 @@ impl Milestones {
         phases.dns = take(nanos(self.dns).saturating_sub(phases.room));
         let before = phases.room + phases.dns;
         match (self.tcp, connect.max(0) as u64) {
-            // Without TLS: TCP was connected when the exchange failed or was complete.
+            // Without TLS: the TCP connection was established when the exchange failed or was complete.
             (0, 0) => phases.connect = take(u64::MAX),
             (0, ready) => phases.connect = take(ready.saturating_sub(before)),
             (tcp, ready) => {

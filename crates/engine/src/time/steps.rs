@@ -1,4 +1,4 @@
-//! The time up to which a test lets the clock of a run advance.
+//! The time up to which a test allows the clock of a run to advance.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -11,12 +11,12 @@ use crate::time::clock::Nanos;
 pub struct Steps(AtomicI64);
 
 impl Steps {
-    /// Creates an allowance of zero: the run stays at its start.
+    /// Creates the state in which the clock may not advance: the run stays at its start.
     pub fn new() -> Arc<Self> {
         Arc::default()
     }
 
-    /// Lets the clock advance to this time after the run's start.
+    /// Allows the clock to advance to this time after the run's start.
     pub fn allow(&self, until: Duration) {
         self.0.store(i64::try_from(until.as_nanos()).unwrap_or(i64::MAX), Ordering::Relaxed);
     }

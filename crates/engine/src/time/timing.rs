@@ -29,13 +29,13 @@ pub(crate) struct Timing {
     pub(crate) received: u64,
     /// The elapsed time by phases, without lateness and lag, which are in `wait` and `lag`.
     pub(crate) phases: Phases,
-    /// The class of the sample's address, and the class by the value of the configured header.
+    /// The class of the sample's address, and the class from the value of the configured header.
     pub(crate) classes: [ClassId; 2],
-    /// The random number that decides whether the sample's details are kept.
+    /// A random number that decides whether the sample's details are kept.
     pub(crate) draw: Draw,
-    /// The trace of the sample's requests.
+    /// The trace id of the sample's requests.
     pub(crate) trace: TraceId,
-    /// True if the core's current result has the head of the response, because the sample's details may be kept.
+    /// True if the core's current result contains the response head, because the sample's details may be kept.
     pub(crate) headed: bool,
 }
 

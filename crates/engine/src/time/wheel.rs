@@ -9,11 +9,11 @@ use crate::time::clock::{MS, Nanos};
 const NONE: u32 = u32::MAX;
 const LEVELS: usize = 5;
 const SLOTS: usize = 64;
-/// Length of a tick, and the maximum delay that the wheel adds to a timer. Finer ticks would wake the core for each
-/// timer alone.
+/// Length of a tick in nanoseconds, and the maximum delay that the wheel adds to a timer. With shorter ticks, the
+/// core would wake up separately for almost every timer.
 const TICK: Nanos = MS / 4;
 
-/// Links of a waiting object, embedded in it.
+/// Links of a waiting object, embedded in the object.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Links {
     next: u32,
@@ -105,7 +105,7 @@ impl Wheel {
             return;
         }
         while self.tick < target {
-            // If the lowest level is empty, ticks are skipped up to the next turn of a higher level.
+            // If the lowest level is empty, ticks are skipped up to the next slot of a higher level.
             if self.occupied[0] == 0 {
                 let turn = (self.tick | (SLOTS as i64 - 1)) + 1;
                 self.tick = turn.min(target);
@@ -137,7 +137,7 @@ impl Wheel {
             if occupied != 0 {
                 let position = (turn % SLOTS as i64) as u32;
                 let ahead = occupied.rotate_right(position + 1).trailing_zeros() + 1;
-                // At the end of a round, a higher level may move timers down.
+                // At the end of a level's round, a higher level may move timers down.
                 let ahead = ahead.min(SLOTS as u32 - position);
                 return Some((turn + i64::from(ahead)) * span * TICK);
             }
@@ -166,7 +166,7 @@ impl Wheel {
         self.occupied[level] |= 1 << slot;
     }
 
-    /// Moves timers of higher levels down when the turn of their slot begins.
+    /// Moves timers of a higher level down when the time range of their slot begins.
     fn cascade(&mut self, all: &mut impl Waiting) {
         let mut span = SLOTS as i64;
         for level in 1..LEVELS {

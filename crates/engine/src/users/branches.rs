@@ -1,4 +1,4 @@
-//! The branches of a user: the state of a Parallel Controller while its children run side by side.
+//! The branches of a user: the state of a Parallel Controller while its children run concurrently.
 
 use plan::plan::SamplerId;
 use plan::result::SampleResult;

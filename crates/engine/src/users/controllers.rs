@@ -1,38 +1,38 @@
 //! Controller state: the slots of a user for one controller ([`plan::plan::Controller::slot`]).
 //!
-//! The initial state of a controller is all zeros. The current child is an index into the plan's list of children (for
-//! a Random Order Controller, into its own order). Children that are permanently done stay in that list and are
-//! skipped.
+//! The initial state of a controller is all zeros. The current child is an index into the plan's list of children
+//! (for a Random Order Controller, into its random order). Children that are permanently done stay in that list and
+//! are skipped.
 
 use plan::plan::Controller;
 
 use crate::users::User;
 
-/// Position behind the last child.
+/// Stands for the position after the last child.
 pub(crate) const NOWHERE: u32 = u32::MAX;
 
-/// The first child of this iteration has been asked.
+/// Flag: the first child of this iteration has been asked.
 pub(crate) const BEGUN: u32 = 1;
-/// The controller is permanently done.
+/// Flag: the controller is permanently done.
 pub(crate) const DONE: u32 = 1 << 1;
-/// A loop is being left, as Break Loop demands.
+/// Flag: the user is leaving the loop, because of a Break Loop action.
 pub(crate) const BROKEN: u32 = 1 << 2;
-/// The parent controller has dropped this controller.
+/// Flag: the parent controller has dropped this controller.
 pub(crate) const DROPPED: u32 = 1 << 3;
-/// The last returned sampler completed the iteration (Interleave).
+/// Flag: the last returned sampler completed the iteration (Interleave).
 pub(crate) const SKIP: u32 = 1 << 4;
-/// A child controller has returned a sampler in this iteration (Interleave).
+/// Flag: a child controller has returned a sampler in this iteration (Interleave).
 pub(crate) const GAVE: u32 = 1 << 5;
-/// The controller has moved on from the first child of the iteration (Interleave).
+/// Flag: the controller has moved on from the first child of the iteration (Interleave).
 pub(crate) const MOVED: u32 = 1 << 6;
-/// The controller runs in this iteration (Throughput).
+/// Flag: the controller runs in this iteration (Throughput).
 pub(crate) const RUNS: u32 = 1 << 7;
-/// The controller has reported its end (Transaction with a parent sample).
+/// Flag: the controller has reported its end (Transaction with a parent sample).
 pub(crate) const TOLD: u32 = 1 << 8;
-/// The child of this iteration is chosen (Weighted Switch).
+/// Flag: the child of this iteration is chosen (Weighted Switch).
 pub(crate) const CHOSEN: u32 = 1 << 9;
 
-/// An arrival has started this iteration (the main loop of a group of arrivals).
+/// Flag: an arrival has started this iteration (the main loop of a group of arrivals).
 pub(crate) const ARRIVED: u32 = 1 << 10;
 
 /// The state of a controller in the slots of a user.
@@ -71,7 +71,7 @@ impl<'a> ControllerState<'a> {
         self.0[1] &= !flags;
     }
 
-    /// Returns the number of iterations so far, as the kind counts them.
+    /// Returns the number of iterations so far, as the controller's kind counts them.
     #[inline]
     pub(crate) fn count(&self) -> i32 {
         self.0[2] as i32

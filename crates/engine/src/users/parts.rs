@@ -1,15 +1,15 @@
-//! State of a user that belongs to other modules: at most one value of each type.
+//! State of a user that other modules define: at most one value of each type.
 //!
-//! A module stores its own type there, which no other module needs to know. It marks the type with [`Part`]. The state
-//! is dropped with the user. Few users have such state, and these have few values, so a linear search finds a value.
-//! docs/decisions/context.md explains why the values are `dyn Any`.
+//! A module stores its own type here, and other modules do not depend on that type. The module marks the type with
+//! [`Part`]. The state is dropped with the user. Few users have such state, and each of them has few values, so a
+//! linear search finds a value. docs/decisions/context.md explains why the values are `dyn Any`.
 
 use std::any::Any;
 
-/// A module's state of a user. Only such types can be stored.
+/// A type in which a module stores its state of a user.
 pub(crate) trait Part: Any {}
 
-/// The parts of a user's state that belong to other modules.
+/// The values that other modules store for a user.
 #[derive(Debug, Default)]
 pub(crate) struct Parts(Vec<Box<dyn Any>>);
 

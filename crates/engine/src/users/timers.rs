@@ -7,8 +7,8 @@ use crate::time::wheel::Wheel;
 /// Timers of users.
 pub(crate) struct Timers {
     pub(crate) wheel: Wheel,
-    /// Users whose timers have fired.
+    /// Users whose timers have fired and must be handled.
     pub(crate) due: Vec<UserId>,
-    /// Time of the next snapshot.
+    /// Time at which the next snapshot is due.
     pub(crate) next_second: Nanos,
 }

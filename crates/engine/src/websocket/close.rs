@@ -1,4 +1,4 @@
-//! Connections of users that end, or of a run that ends, and the messages for their ends.
+//! Closes connections of users that end, or of a run that ends, and creates the messages about closed connections.
 
 use stats::CloseCause;
 use wire::websocket::Opcode;
@@ -54,7 +54,7 @@ impl WebSockets {
     }
 }
 
-/// Returns the plug-in's text for the end of a connection, for a sampler that reads.
+/// Returns the plug-in's message about the end of a connection, for a sampler that reads.
 pub(super) fn ending_text(held: &Held, at: u32, ending: Ending) -> String {
     match ending {
         Ending::Fin => end_of_stream(held.unused(at)),
@@ -67,13 +67,13 @@ pub(super) fn ending_text(held: &Held, at: u32, ending: Ending) -> String {
     }
 }
 
-/// Returns the text for the end of a stream, which differs within a frame.
+/// Returns the message about the end of a stream. It differs if the stream ends within a frame.
 fn end_of_stream(unused: &[u8]) -> String {
     match session::cut(unused) {
         Cut::Payload { expected, got } => format!(
             "WebSocket protocol error: expected payload of length {expected}, but can only read {got} bytes"
         ),
-        // A length of eight bytes is read in one piece, shorter lengths byte by byte.
+        // The plug-in reads a length of eight bytes in one piece, shorter lengths byte by byte.
         Cut::Length { got } => format!(
             "WebSocket protocol error: expected 8 length bytes, but can only read {got} bytes"
         ),

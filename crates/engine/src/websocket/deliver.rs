@@ -1,4 +1,4 @@
-//! Delivers frames: to the sample that reads, to the hold, or into the inbox. Hot.
+//! Delivers frames: to the sample that reads, to the hold sampler, or into the inbox. Hot.
 
 use plan::websocket::{Act, FilterId, Frame, FrameFilter, FrameKind, wording};
 use wire::websocket::Opcode;
@@ -11,13 +11,13 @@ use crate::session::held::{Listener, State};
 use crate::time::clock::{MS, Nanos};
 use crate::websocket::sample::{Fault, sampler_on};
 
-/// A compressed message exceeds the limit, before or after decompression.
+/// Message for a compressed message that exceeds the limit, before or after decompression.
 const TOO_LARGE: &str = "the message is larger than throng.response.most_bytes";
 
-/// The interpretation of a frame.
+/// The result of interpreting a frame.
 enum Understood<'a> {
     Frame(Frame<'a>),
-    /// The frame is invalid; the failure of the sample that reads it.
+    /// The frame is invalid. Contains the failure of the sample that reads it.
     Fault(Fault),
 }
 
@@ -30,8 +30,8 @@ impl WebSockets {
                 work.arrival = arrival;
                 let limit = on.cx.users[on.held[at].user].limit;
                 if arrival > limit.saturating_add(MS) {
-                    // The frame arrived too late; a stall of this process hid that. It stays for the next sample that
-                    // reads.
+                    // The frame arrived after the time limit; a stall of this process hid that. It is kept for the
+                    // next sample that reads.
                     self.fault(on, at, Fault::ReadTimeout);
                     if on.held[at].state != State::Free {
                         on.held.keep_push(&mut on.cx.around(), at, push, payload);
@@ -39,7 +39,7 @@ impl WebSockets {
                     return;
                 }
                 self.give_to_sample(on, at, head, payload, now);
-                // Frames that arrived after it are next, unless it was the last one to read.
+                // Frames that arrived later are read next, unless the sample waited for a single frame.
                 if push.only && self.is_reading(at) {
                     self.read_on(on, at, now);
                 }
@@ -67,7 +67,7 @@ impl WebSockets {
         self.inflated = inflated;
     }
 
-    /// Interprets a frame, given the frames before it.
+    /// Interprets a frame, depending on the earlier frames of its message.
     fn understand<'a>(
         &mut self,
         on: &mut On<'_, '_>,
@@ -110,7 +110,7 @@ impl WebSockets {
         })
     }
 
-    /// Decompresses the message that a frame completes; other frames produce no output yet.
+    /// Decompresses the message that a frame completes. Other frames produce no output.
     pub(super) fn inflate(
         &mut self,
         on: &mut On<'_, '_>,
@@ -172,8 +172,9 @@ impl WebSockets {
         }
     }
 
-    /// Returns true if a frame passes all filters. The innermost filter reads from the connection, and passes accepted
-    /// frames to the filter around it. The time of each level counts as in the plug-in ([`plan::websocket::filter`]).
+    /// Returns true if all filters accept a frame. The innermost filter reads from the connection, and passes
+    /// accepted frames to the enclosing filter. The time of each level counts as in the plug-in
+    /// ([`plan::websocket::filter`]).
     fn passes_filters(
         &mut self,
         on: &mut On<'_, '_>,
@@ -192,7 +193,7 @@ impl WebSockets {
             }
             let Task::Work(work) = &mut self.tasks[at as usize] else { return false };
             let Some(times) = work.levels.get_mut(level) else { return false };
-            // The time of arrival counts, however late this process reads the frame.
+            // The arrival time counts, however late this process reads the frame.
             let spent = (work.arrival.clamp(times.since, now.max(times.since)) - times.since) / MS;
             if spent >= times.left {
                 self.fault(on, at, Fault::ReadTimeout);
@@ -211,7 +212,7 @@ impl WebSockets {
         true
     }
 
-    /// Discards a frame for a filter, which may answer it; the result shows the frame.
+    /// Discards a frame for a filter, which may answer the frame; the result shows the frame.
     fn discard(
         &mut self,
         on: &mut On<'_, '_>,
@@ -272,7 +273,7 @@ impl WebSockets {
         true
     }
 
-    /// Begins to read for a sample, first from the inbox.
+    /// Starts reading for a sample, first from the inbox.
     pub(super) fn read_frame(&mut self, on: &mut On<'_, '_>, at: u32, now: Nanos) {
         if !self.begin_levels(on, at, now) {
             return;
@@ -300,7 +301,7 @@ impl WebSockets {
         matches!(&self.tasks[at as usize], Task::Work(work) if work.step == Step::Reading)
     }
 
-    /// Continues to read for a sample after a frame that did not complete it, first from the inbox.
+    /// Continues reading for a sample after a frame that did not complete it, first from the inbox.
     fn read_on(&mut self, on: &mut On<'_, '_>, at: u32, now: Nanos) {
         while let Some(frame) = on.held.take_from_inbox(&mut on.cx.around(), at) {
             if let Task::Work(work) = &mut self.tasks[at as usize] {
@@ -314,7 +315,7 @@ impl WebSockets {
         self.listen(on, at);
     }
 
-    /// Waits for the next frame for a sample. Returns false if none will arrive.
+    /// Makes a sample wait for the next frame. Returns false if none will arrive.
     fn listen(&mut self, on: &mut On<'_, '_>, at: u32) -> bool {
         if let State::Ended(ending) = on.held[at].state {
             self.fault(on, at, Fault::ended(ending));
@@ -326,7 +327,7 @@ impl WebSockets {
     }
 }
 
-/// Returns the plan's kind for the kind of a frame.
+/// Converts the kind of a frame to the plan's type.
 fn shown_kind(kind: Kind) -> FrameKind {
     match kind {
         Kind::Text => FrameKind::Text,

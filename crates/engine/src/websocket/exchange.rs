@@ -1,7 +1,8 @@
-//! Zaleski's sampler: sends a message and listens until a message matches, the time is over, or the connection ends.
+//! The sampler of Zaleski's plug-in: sends a message and listens until a message matches, the time is over, or the
+//! connection ends.
 //!
-//! Its connection is closed after the sample, unless it is a streaming connection. Then the next sampler with the same
-//! connection id continues with it, and still has the earlier messages.
+//! Its connection is closed after the sample, unless it is a streaming connection. Then the next sampler with the
+//! same connection id continues with the connection, and can still read the earlier messages.
 
 use plan::websocket::{Act, Call, ConnectionState, Frame, FrameKind, Verdict, Zaleski};
 use stats::{CloseCause, Outcome};
@@ -131,7 +132,7 @@ impl WebSockets {
         }
     }
 
-    /// Returns true if the sample in flight is one of this sampler.
+    /// Returns true if the sample in flight belongs to this kind of sampler.
     pub(super) fn conversations(&self, on: &On<'_, '_>, at: u32) -> bool {
         match &self.tasks[at as usize] {
             Task::Work(work) => sampler_on(on, at, work.sampler)

@@ -1,5 +1,5 @@
-//! The sampler that holds a WebSocket connection open for a set time, and counts, matches and times the messages that
-//! arrive.
+//! The sampler that holds a WebSocket connection open for a set time. It counts, matches and times the messages
+//! that arrive.
 
 use plan::plan::SamplerId;
 use plan::websocket::{Act, Hold, HoldSettings, wording};
@@ -18,11 +18,11 @@ use crate::time::timing::Timing;
 use crate::users::Wait;
 use crate::websocket::sample::{refuse, sampler_on};
 
-/// Maximum number of bytes kept while the fragments of a message are joined. Of a longer message only its last bytes
-/// are matched.
+/// Maximum number of bytes that are kept while the fragments of a message are joined. Of a longer message, only the
+/// last bytes are matched.
 const MESSAGE: usize = 1 << 20;
 
-/// A hold in progress.
+/// A hold sampler that is running.
 #[derive(Debug)]
 pub(crate) struct Holding {
     sampler: SamplerId,
@@ -74,7 +74,7 @@ impl WebSockets {
         }
         on.cx.arm(index, end);
         while let Some(frame) = on.held.take_from_inbox(&mut on.cx.around(), at) {
-            // Messages that arrived before the hold count in it, so that no message is lost between samplers.
+            // Messages that arrived before the hold are counted in it, so that no message is lost between samplers.
             self.hold_frame(on, at, (frame.head, &frame.payload), frame.arrival, now);
             if !matches!(self.tasks[at as usize], Task::Hold(_)) {
                 return;
@@ -87,7 +87,7 @@ impl WebSockets {
         on.held.resume_reading(&mut on.cx.around(), at);
     }
 
-    /// Handles a frame on a connection with a hold.
+    /// Handles a frame on a connection on which a hold sampler runs.
     pub(super) fn hold_frame(
         &mut self,
         on: &mut On<'_, '_>,
@@ -164,7 +164,7 @@ impl WebSockets {
         at != NO_SOCKET && matches!(self.tasks[at as usize], Task::Hold(_))
     }
 
-    /// Ends a hold whose time is over.
+    /// Completes a hold sampler whose duration has passed.
     pub(crate) fn finish_hold(&mut self, on: &mut On<'_, '_>, at: u32) {
         let now = on.cx.clock.now();
         self.finish_hold_at(on, at, now);
@@ -174,7 +174,7 @@ impl WebSockets {
         self.conclude_hold(on, at, now, None);
     }
 
-    /// Ends a hold whose connection has ended.
+    /// Completes a hold sampler whose connection has ended.
     pub(super) fn hold_ended(&mut self, on: &mut On<'_, '_>, at: u32, ending: Ending) {
         let now = on.cx.clock.now();
         self.conclude_hold(on, at, now, Some(ending));

@@ -1,4 +1,4 @@
-//! Results of WebSocket samples: their common contents, and the messages of failures.
+//! Results of WebSocket samples: the contents that all have, and the messages of failures.
 
 use std::fmt::Write;
 
@@ -17,7 +17,7 @@ use crate::net::routes::RouteId;
 use crate::session::held::close::Ending;
 use crate::session::held::open::Failed;
 
-/// Writes the text of a failure into the result.
+/// Writes the message of a failure into the result.
 pub(super) fn word(
     on: &On<'_, '_>,
     at: u32,
@@ -70,7 +70,7 @@ pub(super) fn word(
         }
     }
 }
-/// Writes the text of a refused upgrade into the result.
+/// Writes the message of a refused upgrade into the result.
 fn word_refusal(refusal: &Refusal, result: &mut SampleResult) -> Outcome {
     let fault = match refusal {
         Refusal::Status { status, line } => {
@@ -98,7 +98,7 @@ fn word_refusal(refusal: &Refusal, result: &mut SampleResult) -> Outcome {
     Outcome::Protocol
 }
 
-/// Returns the core's current result, with the common contents of a sample.
+/// Returns the core's current result, filled with the contents that all samples have.
 pub(super) fn start_result(
     cx: &mut Context<'_>,
     index: UserId,

@@ -1,7 +1,7 @@
 //! The WebSocket samplers, from the evaluated call to the completed sample. Hot.
 //!
-//! A sample opens its connection or uses the user's, sends its frame if it has one, reads one frame if it waits for
-//! one, and completes. Every failure on the way calls [`WebSockets::fault`] and becomes a failed sample.
+//! A sample opens its connection or uses the user's connection, sends its frame if it has one, reads one frame if
+//! it waits for one, and completes. Every failure calls [`WebSockets::fault`] and results in a failed sample.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -35,9 +35,9 @@ use crate::websocket::result::{start_result, word};
 pub(crate) enum Fault {
     /// The connection could not be opened, was lost, or has ended.
     Failed(Failed),
-    /// The read timeout was reached.
+    /// The input violates the protocol; with the message of an input error.
     ReadTimeout,
-    /// The input violates the protocol; with the text of an input error.
+    /// The plug-in's own code throws an exception on this input; with the message of the exception.
     Protocol(&'static str),
     /// The plug-in's own code fails on this input; with the text of its exception.
     Beyond(String),
@@ -47,10 +47,10 @@ pub(crate) enum Fault {
     Cut,
 }
 
-/// A running WebSocket sampler: the plan's, or as scripts have changed it.
+/// A WebSocket sampler that is running: the plan's sampler, or a sampler that scripts have changed.
 pub(super) enum Sampling<'p> {
     Planned(&'p WebSocket),
-    /// A sampler that scripts have changed, and the planned sampler.
+    /// The sampler with the changes of scripts, and the plan's sampler.
     Own(Arc<SamplerKind>, &'p WebSocket),
 }
 
@@ -85,7 +85,7 @@ impl WebSockets {
         if let Act::Hold(hold) = &sampler.act {
             return self.begin_hold(on, index, id, hold);
         }
-        // Checked before the call is evaluated, so that functions with side effects are evaluated only once.
+        // Checked before the call is evaluated, so that functions with side effects run only once.
         if must_wait(on.cx, index, id, sampler) {
             return;
         }
@@ -191,7 +191,7 @@ impl WebSockets {
         let opcode = work.opcode;
         let Some(sampler) = sampler_on(on, at, id) else { return };
         if opcode != 0 {
-            // A reset connection is noticed by sending; a connection whose peer has only closed its side is not.
+            // Sending detects a connection that was reset, but not one whose peer has only closed its side.
             if let State::Ended(ending) = on.held[at].state
                 && on.held[at].transport.fd.is_none()
             {
@@ -224,8 +224,8 @@ impl WebSockets {
                 work.step = Step::Reading;
                 let pings = matches!(sampler.act, Act::PingPong);
                 let wanted = if pings { Wanted::Pongs } else { Wanted::Frames };
-                // On a reused connection, the start time is the send time. Reading the clock once more would only
-                // measure itself.
+                // On a reused connection, the start time is used as the send time. Another reading of the clock
+                // would only measure itself.
                 let now = if work.opened { on.cx.clock.now() } else { work.start };
                 on.held[at].session.want(wanted);
                 self.read_frame(on, at, now);
@@ -233,7 +233,7 @@ impl WebSockets {
         }
     }
 
-    /// Takes the finished work off a connection; its user may continue.
+    /// Removes the finished work from a connection, so that its user may continue.
     pub(super) fn take_finished(
         &mut self,
         on: &mut On<'_, '_>,
@@ -253,7 +253,7 @@ impl WebSockets {
         Some((index, work))
     }
 
-    /// Completes the sample as passed, with the frame that it read if it read one.
+    /// Completes the sample as successful, with the frame that it read, if any.
     pub(super) fn succeed(
         &mut self,
         on: &mut On<'_, '_>,
@@ -320,7 +320,7 @@ impl WebSockets {
         on.cx.conclude(index, id, timing, Outcome::Protocol);
     }
 
-    /// Fails the sample.
+    /// Fails the sample and completes it.
     pub(super) fn fault(&mut self, on: &mut On<'_, '_>, at: u32, fault: Fault) {
         let now = on.cx.clock.now();
         let reads = match &self.tasks[at as usize] {
@@ -412,7 +412,8 @@ impl WebSockets {
     }
 }
 
-/// Returns true if a user must wait before it opens a connection: because of the connect rate, or after a setback.
+/// Returns true if a user must wait before it opens a connection: because of the connect rate, or after a lost or
+/// failed connection.
 fn must_wait(cx: &mut Context<'_>, index: UserId, id: SamplerId, sampler: &WebSocket) -> bool {
     if std::mem::take(&mut cx.users[index].paced) {
         return false;
@@ -433,7 +434,7 @@ fn must_wait(cx: &mut Context<'_>, index: UserId, id: SamplerId, sampler: &WebSo
     true
 }
 
-/// Fails a sampler that cannot even start: its result has neither start nor length.
+/// Fails a sampler before it starts. Its result has no start time and no duration.
 pub(super) fn refuse(
     cx: &mut Context<'_>,
     index: UserId,
@@ -451,7 +452,7 @@ pub(super) fn refuse(
     cx.conclude(index, id, timing, Outcome::Other);
 }
 
-/// Returns a user's WebSocket sampler with this number, as scripts have changed it if they did.
+/// Returns a user's WebSocket sampler with this number, with the changes of scripts, if any.
 pub(super) fn socket_sampler_of<'p>(
     cx: &Context<'p>,
     index: UserId,
@@ -509,7 +510,7 @@ pub(super) fn timing(work: &Work, data: u64, now: Nanos) -> Timing {
     };
     let connect = match (work.stood, steps.tls) {
         (0, _) => 0,
-        // Without TLS, the connection was ready as soon as TCP was connected, to the microsecond.
+        // Without TLS, the connection was ready when the TCP connection was established, rounded to microseconds.
         (_, 0) => Nanos::from(steps.tcp) * 1000,
         (stood, _) => stood - work.start,
     };
@@ -530,7 +531,7 @@ pub(super) fn timing(work: &Work, data: u64, now: Nanos) -> Timing {
 }
 
 /// Handles a close frame that arrived instead of the expected frame. The plug-in drops the connection, unless this
-/// sample opened it: then the next sample notices that it is closed.
+/// sample opened it. In that case the next sample finds the connection closed.
 fn after_peer_close(on: &mut On<'_, '_>, at: u32, opened: bool) {
     let around = &mut on.cx.around();
     if opened {

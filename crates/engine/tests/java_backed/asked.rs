@@ -1,4 +1,4 @@
-//! Controllers, transactions and branches with jobs: which strings are evaluated, and when.
+//! Controllers, transactions and branches with jobs: tests which expressions are evaluated, and when.
 
 use super::*;
 
@@ -31,9 +31,9 @@ fn conditions_are_asked_with_fresh_texts_each_time() {
         let at = told.ids[0] as usize;
         let mut counts = counts.lock().unwrap();
         counts[at] += 1;
-        // The values of the strings are put into variables that these plans read. The outer condition is evaluated at
-        // the start and at the end of each pass, and ends at the end of the second pass. The inner condition is not
-        // evaluated in a pass after it was false.
+        // The values of the expressions are put into variables that these plans read. The outer condition is
+        // evaluated at the start and at the end of each pass, and ends the loop at the end of the second pass. The
+        // inner condition is not evaluated in a pass after it was false.
         let holds = if at == 0 { counts[0] < 4 } else { counts[1] != 2 };
         let name = if at == 0 { "outer" } else { "inner" };
         Answer { texts: vec![String::new()], ..Answer::variable(name, &holds.to_string()) }.to(told)
@@ -54,7 +54,7 @@ fn elements_are_told_of_iterations_before_anything_else() {
         Answer::variable("it", &format!("i{}", told.iteration)).to(told)
     });
     let outcome = run(plan, &machine);
-    // A third iteration begins, and notices that the loop is over only where JMeter does.
+    // A third iteration begins. It detects the end of the loop only where JMeter does.
     assert_eq!(outcome.labels(), ["i1", "i2"]);
     assert!(machine.seen().iter().filter(|what| *what == "job 17 [0]").count() >= 2);
 }
@@ -134,7 +134,7 @@ fn branches_have_jobs_of_their_own() {
             sampler.before.push(Before::Job(Job::Run(before)));
         }
     }
-    // Neither job is answered before both are submitted.
+    // Neither job is answered before both jobs are submitted.
     let (arrived, arrivals) = channel();
     let (arrived, arrivals) = (Mutex::new(arrived), Mutex::new(arrivals));
     let machine = Machine::new(move |told| {
@@ -165,7 +165,7 @@ fn texts_of_the_plan_are_evaluated_before_the_run_in_their_order() {
             self::plan(1, 1, &format!("{}{}", variables(name), sampler("${first}${second}")));
         other.variables.pop().unwrap()
     };
-    // Each block is preceded by a string of its own.
+    // Each block is preceded by an expression of its own.
     let blocks = [of("first"), of("second")];
     for block in blocks {
         let block = block.into_iter().map(|(_, text)| (plan.names.intern("first"), text));

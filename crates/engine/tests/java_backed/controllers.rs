@@ -1,5 +1,5 @@
-//! Controllers that their Java class runs: the calls that they receive and make, and what happens to users whose
-//! controllers fail.
+//! Controllers that their Java class runs: tests the calls that they receive and make, and what happens to users
+//! whose controllers fail.
 
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@ const INITIALIZE: u32 = 1;
 const END_OF_LOOP: u32 = 2;
 const NEXT_LOOP: u32 = 3;
 
-/// Makes the plan's first Simple Controller a Java-backed one.
+/// Turns the plan's first Simple Controller into a Java-backed controller.
 fn own(plan: &mut Plan) -> (u32, u32) {
     let element = host(plan, Role::Controller, Reads::empty());
     let at = find(plan, |kind| matches!(kind, ControllerKind::Simple));
@@ -92,7 +92,7 @@ fn children_are_asked_in_the_middle_of_a_question() {
             [_, sampler] => gives(told, sampler),
         }
     });
-    // The controller asks its loop endlessly. So it is done the second time that the loop has no sampler.
+    // The controller would ask its loop endlessly. So it is done when the loop has no sampler for the second time.
     let outcome = run(plan, &machine);
     assert_eq!(outcome.labels()[..3], ["in", "in", "out"], "{:?}", machine.seen());
     assert_eq!(answers.lock().unwrap()[..3], [[1, 0], [1, 0], [0, 0]]);
@@ -124,7 +124,8 @@ fn leaving_tells_the_controllers_around() {
             assert_eq!(asked[1][5..], [0, told_of, 0]);
             assert_eq!(outcome.labels(), ["a", "end"]);
         } else {
-            // The target is the next iteration of the loop around, the group's main loop; there is none.
+            // The target is the next iteration of the enclosing loop. This is the group's main loop, which has no
+            // further iteration.
             assert_eq!((asked.len(), outcome.labels().len()), (1, 0));
         }
     }
@@ -138,7 +139,7 @@ fn a_user_whose_controller_fails_ends() {
         own(&mut plan);
         let machine = Machine::new(move |told| match broken {
             0 => Err("on purpose".into()),
-            // A sampler that does not exist, a child of another controller, another kind of reply.
+            // Invalid replies: a sampler that does not exist, a child of another controller, another kind of reply.
             1 => gives(told, 7),
             2 => asks(told, 0, 0),
             _ => Answer::default().to(told),
@@ -179,7 +180,7 @@ fn runs_end_while_controllers_are_asked() {
             }
         });
         drop(go);
-        // A user whose controller is being asked runs nothing more.
+        // If a user's controller has an open call, the user runs no further sampler.
         assert!(outcome.rows.is_empty(), "{:?}", outcome.rows);
         let seen = machine.seen();
         let told = seen.iter().filter(|what| *what == if now { "interrupt" } else { "bye" });

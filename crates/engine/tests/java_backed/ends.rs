@@ -14,7 +14,7 @@ fn a_run_that_ends_at_once_does_not_wait_for_scripts() {
             _ => sampler.after.push(Extractor::Job(Job::Run(id))),
         }
         let (begun, begins) = channel();
-        // The script loops endlessly, as far as a test can tell: until the test has seen the run's end.
+        // The script loops until the test has observed the end of the run. For the engine, it loops endlessly.
         let (over, wait) = channel::<()>();
         let (begun, wait) = (Mutex::new(begun), Mutex::new(wait));
         let machine = Machine::new(move |told| {

@@ -29,7 +29,7 @@ fn samplers_are_named_by_scripts_and_ask_for_headers_once_they_were_changed() {
             asks_for_headers,
         });
     }
-    // The second sampler asks for headers only after a script has changed the first.
+    // The headers of the second sampler are requested only after a script has changed the first sampler.
     let script = Before::Job(Job::Run(before));
     plan.samplers[0].before.push(script);
     let machine = Machine::new(move |told| {

@@ -1,7 +1,7 @@
-//! Listeners in Java: the transactions that they receive, and their changes to results, which appear in the rows of
-//! later listeners.
+//! Listeners in Java: tests the transactions that they receive, and their changes to results, which appear in the
+//! rows of later listeners.
 //!
-//! The tests run with the test machine, which answers as each test defines.
+//! The tests run with the JVM for tests, which answers as each test defines.
 
 use super::*;
 
@@ -46,6 +46,6 @@ fn listeners_act_at_their_places_and_those_of_transactions_before_the_user_ends(
         Answer { result, ..Answer::default() }.to(told)
     });
     let outcome = run(plan, &machine);
-    // The file of the command line is last.
+    // The file of the command line is the last to receive a sample.
     assert_eq!(outcome.labels(), ["part heard", "TransactionController heard"]);
 }

@@ -1,4 +1,4 @@
-//! A JVM for tests: threads that answer jobs by a function of the test, encoded by the description of the messages.
+//! A JVM for tests: threads that answer jobs with a function of the test, encoded as the message format requires.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use engine::offload::{Job, Offload};
 
-/// A job as decoded by the machine.
+/// A job as decoded by the JVM for tests.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Told {
     pub(crate) user: u64,
@@ -49,7 +49,7 @@ pub(crate) struct Answer {
     pub(crate) texts: Vec<String>,
     /// Verdicts of assertions: name, failure, error, and message.
     pub(crate) verdicts: Vec<(String, bool, bool, Option<String>)>,
-    /// The encoded answer of a controller.
+    /// The encoded reply of a controller.
     pub(crate) said: Vec<u8>,
 }
 
@@ -57,7 +57,8 @@ pub(crate) struct Answer {
 pub(crate) type Reply = Result<Vec<u8>, String>;
 type Work = dyn Fn(&Told) -> Reply + Send + Sync;
 
-/// Events on a machine, in order: `setup`, `start`, `job <act> <ids>`, `properties <list>`, `bye`, `end`, `interrupt`.
+/// Events at the JVM for tests, in order: `setup`, `start`, `job <act> <ids>`, `properties <list>`, `bye`, `end`,
+/// `interrupt`.
 pub(crate) type Seen = Arc<Mutex<Vec<String>>>;
 
 pub(crate) struct Machine {
@@ -67,9 +68,9 @@ pub(crate) struct Machine {
     work: Arc<Work>,
     interrupted: Mutex<Option<Sender<u64>>>,
     start: Vec<u8>,
-    /// Elements that are notified of the start of users.
+    /// Elements that are notified when users start.
     pub(crate) hearing: Mutex<Vec<u32>>,
-    /// Controllers that are loops and can be left.
+    /// Controllers that are loops and are notified when they are left.
     pub(crate) breaking: Mutex<Vec<u32>>,
 }
 
@@ -84,7 +85,7 @@ impl Machine {
         Self::starting(started(&[]), None, work)
     }
 
-    /// Creates a machine with its answer to the start message, and a receiver of interruptions.
+    /// Creates a JVM for tests with its answer to the start message, and a receiver of interruptions.
     pub(crate) fn starting(
         start: Vec<u8>,
         interrupted: Option<Sender<u64>>,
@@ -180,7 +181,7 @@ impl Offload for Machine {
                 let hearing = self.hearing.lock().unwrap();
                 reply.extend((hearing.len() as u32).to_le_bytes());
                 reply.extend(hearing.iter().flat_map(|id| id.to_le_bytes()));
-                // All elements that can listen to iterations do so.
+                // All elements that can listen to iterations are registered for them.
                 reply.extend(1000u32.to_le_bytes());
                 reply.extend((0..1000u32).flat_map(u32::to_le_bytes));
                 let breaking = self.breaking.lock().unwrap();
@@ -343,7 +344,7 @@ fn named(out: &mut Vec<u8>, pairs: &[(String, Option<String>)]) {
     }
 }
 
-/// Encodes properties, each with the number of its change.
+/// Encodes properties, each with the sequence number of its change.
 fn numbered(out: &mut Vec<u8>, pairs: &[(String, Option<String>)]) {
     static CHANGES: AtomicU64 = AtomicU64::new(1);
     out.extend((pairs.len() as u32).to_le_bytes());
@@ -420,8 +421,8 @@ impl Answer {
     }
 }
 
-/// Encodes a request for a path, with a body of one argument's value and a header. `name`: the sampler's name if a
-/// script changed it; then other samplers must ask for headers.
+/// Encodes a request for a path, with a body of one argument's value and a header. `name` is the sampler's name if
+/// a script has changed it; then the headers of other samplers must be requested too.
 pub(crate) fn request(
     port: u16,
     path: &str,

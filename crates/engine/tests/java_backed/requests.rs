@@ -1,4 +1,4 @@
-//! Requests that scripts change, and properties that are synchronised in both directions.
+//! Tests requests that scripts change, and properties that are synchronised in both directions.
 
 use super::*;
 
@@ -69,8 +69,8 @@ fn properties_go_both_ways() {
     assert_eq!(outcome.labels(), ["unset", "set"]);
     let written = vec![("native".to_string(), Some("n1".to_string()))];
     let seen = seen.lock().unwrap();
-    // The name is evaluated before the first job and when the sampler starts; each evaluation writes the property,
-    // which is sent each time.
+    // The name is evaluated before the first job and when the sampler starts. Each evaluation writes the property,
+    // and each write is sent.
     let each = [(1, written.clone()), (4, written.clone()), (1, written.clone()), (4, written)];
     assert_eq!(*seen, each);
 }
@@ -96,7 +96,7 @@ fn a_job_that_runs_already_is_told_of_properties() {
     let told = machine.seen().into_iter().filter(|one| one.starts_with("properties"));
     let told: Vec<_> = told.collect();
     assert_eq!(told.first().map(String::as_str), Some(news), "{told:?}");
-    // Names are evaluated once more when samplers start, so the second user's job may receive the first user's
+    // Names are evaluated once more when samplers start, so the second user's job may also receive the first user's
     // property.
     let other = news.replace("n2", "n1");
     assert!(told.iter().all(|one| one == news || *one == other), "of nothing else: {told:?}");

@@ -1,6 +1,6 @@
-//! A warm plan allocates nothing per request. The test counts allocations of all threads of the process over thousands
-//! of requests. The target answers from fixed buffers, so that only the generator is counted. Under TLS a new
-//! connection allocates, within limits that this file sets.
+//! A plan that has run for a while allocates nothing per request. The test counts allocations of all threads of the
+//! process over thousands of requests. The target answers from fixed buffers, so that only the generator is
+//! counted. Under TLS a new connection allocates, within limits that this file sets.
 
 mod plans;
 mod server;
@@ -20,14 +20,15 @@ use server::{
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// Returns the allocations per request of a warm plan, without those of the snapshots each second.
+/// Returns the number of allocations per request of a warmed-up plan, without the allocations of the snapshots each
+/// second.
 fn measure(plan: Arc<plan::plan::Plan>, results: Vec<engine::ResultFile>) -> f64 {
     measured(plan, results, [5_000, 20_000], &[])
 }
 
-/// Measures with the given numbers of requests: until the plan is warm, and during the measurement. On a busy machine,
-/// rows may fill more buffers than before. That happens once, whereas allocations per request occur in each
-/// measurement, so the lowest of three counts.
+/// Measures with the given numbers of requests: for the warm-up, and for the measurement. On a busy machine, rows
+/// may fill more buffers than before. That happens once, whereas allocations per request occur in each measurement.
+/// Therefore the lowest result of three is used.
 fn measured(
     plan: Arc<plan::plan::Plan>,
     results: Vec<engine::ResultFile>,
@@ -66,7 +67,8 @@ fn measured_once(
             assert!(Instant::now() < deadline, "the target was not asked often enough");
             match run.next_event(Duration::from_millis(5)) {
                 engine::Event::Snapshot(snapshot) => run.recycle(snapshot),
-                // The start and end of users are logged.
+                // The plan is warmed up when every buffer has reached its maximum size, and at least two snapshots
+                // were handed over.
                 engine::Event::Log(line) => {
                     let level = engine::LogLevel::Info;
                     assert!(
@@ -105,20 +107,20 @@ fn measured_once(
 /// Maximum number of allocations per snapshot. Most are for randomly kept samples, with six strings each: 64 samples
 /// in the first second of a run, a third of them in the third second.
 const HAND_OVER: usize = 150;
-/// Allocations per request that count as none: one per thousand requests, when a buffer grows.
+/// Number of allocations per request that counts as zero: one per thousand requests, when a buffer grows.
 const NONE: f64 = 0.001;
-/// Allocations per request that count as none in measurements with few requests, where one unexpected snapshot has
-/// more weight.
+/// Number of allocations per request that counts as zero in measurements with few requests, in which one unexpected
+/// snapshot has more weight.
 const NONE_OF_FEW: f64 = 0.05;
 
-/// Maximum number of bytes per waiting user; 620 were counted.
+/// Maximum number of bytes per waiting user; 620 bytes were measured.
 const WAITING: f64 = 660.0;
 
-/// Maximum number of allocations per connection with one request under TLS; most are rustls' own.
+/// Maximum number of allocations per connection with one request under TLS. Most of them are made by rustls.
 const RESUMED: f64 = 150.0;
 const FULL: f64 = 120.0;
 
-// A single test, because the allocator counts for the whole process.
+// A single test, because the allocator counts the allocations of the whole process.
 #[test]
 fn warm_plans_do_not_allocate_per_request() {
     let folder = std::env::temp_dir().join(format!("throng-no-allocation-{}", std::process::id()));
@@ -140,14 +142,15 @@ fn warm_plans_do_not_allocate_per_request() {
 const AROUND: &str = r#"<CookieManager testclass="CookieManager" testname="cookies" enabled="true"><collectionProp name="CookieManager.cookies"/></CookieManager><hashTree/>
 <HeaderManager testclass="HeaderManager" testname="headers" enabled="true"><collectionProp name="HeaderManager.headers">
 <elementProp name="" elementType="Header"><stringProp name="Header.name">X-User</stringProp><stringProp name="Header.value">${id}-${__threadNum}</stringProp></elementProp></collectionProp></HeaderManager><hashTree/>"#;
-/// An extractor and an assertion for the response.
+/// An extractor and an assertion that read the response.
 const INSIDE: &str = r#"<RegexExtractor testclass="RegexExtractor" testname="id" enabled="true"><stringProp name="RegexExtractor.refname">id</stringProp>
 <stringProp name="RegexExtractor.regex">id=(\d+)</stringProp><stringProp name="RegexExtractor.template">$1$</stringProp>
 <stringProp name="RegexExtractor.match_number">1</stringProp><stringProp name="RegexExtractor.default">none</stringProp></RegexExtractor><hashTree/>
 <ResponseAssertion testclass="ResponseAssertion" testname="has name" enabled="true"><collectionProp name="Asserion.test_strings"><stringProp name="1">name</stringProp></collectionProp>
 <stringProp name="Assertion.test_field">Assertion.response_data</stringProp><intProp name="Assertion.test_type">16</intProp></ResponseAssertion><hashTree/>"#;
 
-/// Measures HTTP requests: constant ones, with rows, with all features of samplers, and under TLS.
+/// Measures HTTP requests: constant requests, requests with result rows, with all features of samplers, and under
+/// TLS.
 fn requests_of_http(file: &engine::ResultFile) {
     let port = serve().port();
     let simple = measure(http_plan(port, "/", "", ""), Vec::new());
@@ -222,7 +225,7 @@ fn answer(body: &[u8]) -> &'static [u8] {
     bytes.leak()
 }
 
-/// Encrypts a body like the gateway, for requests that all have the same key.
+/// Encrypts a body as the gateway does, for requests that all have the same key.
 fn encrypted(settings: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
     let value = |name: &str| {
         settings.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_string())
@@ -259,14 +262,14 @@ fn frames_and_lines(file: &engine::ResultFile) {
     );
 }
 
-/// Measures the bytes of a user that waits for the response to a constant request: the user, its connection and its
-/// exchange.
+/// Measures the memory in bytes of a user that waits for the response to a constant request: the user, its
+/// connection and its exchange.
 fn users_that_wait() {
     let port = serve_silence().port();
-    // Tables grow by doubling; with these numbers of users they are full.
+    // Tables grow by doubling. With these numbers of users they are full.
     let (few, many) = (64, 256);
-    // A snapshot in progress, or a thread of the server, adds bytes to some measurements; memory that the previous run
-    // frees late is missing in others. The median is what users hold.
+    // A snapshot in progress, or a thread of the server, adds bytes to some measurements. Memory that the previous
+    // run frees late is missing in others. The median is the memory that users hold.
     let usual = |users| {
         let mut all: Vec<usize> = (0..7).map(|_| held_by(port, users)).collect();
         all.sort_unstable();
@@ -307,7 +310,7 @@ fn held_by(port: u16, users: u64) -> usize {
     all
 }
 
-/// TLS handshakes allocate, but not more than rustls does.
+/// Checks that TLS handshakes allocate no more than rustls does.
 fn handshakes() {
     for (target, most, what) in
         [("fixed", RESUMED, "resumed"), ("fixed tickets=false", FULL, "full")]

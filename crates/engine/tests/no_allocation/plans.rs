@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-/// One request and its response per turn, on a connection that is opened once.
+/// A plan with one request and its response per turn, on a connection that is opened once.
 pub(crate) fn websocket_plan(
     port: u16,
     tls: bool,
@@ -30,7 +30,7 @@ pub(crate) fn websocket_plan(
     ))
 }
 
-/// Endless GET requests on a persistent connection.
+/// A plan with endless GET requests on a persistent connection.
 pub(crate) fn http_plan(
     port: u16,
     path: &str,
@@ -47,7 +47,8 @@ pub(crate) fn http_plan(
     ))
 }
 
-/// Endless calls through a mobile gateway, with these settings of *RPC Gateway Security*. The response body is read.
+/// A plan with endless calls through a mobile gateway, with the given settings of *RPC Gateway Security*. The
+/// response body is read.
 pub(crate) fn gateway_plan(port: u16, settings: &[(&str, &str)]) -> Arc<plan::plan::Plan> {
     let text = |(name, value): &(&str, &str)| {
         format!("<stringProp name=\"throng.mgs.{name}\">{value}</stringProp>")
@@ -69,7 +70,7 @@ pub(crate) fn gateway_plan(port: u16, settings: &[(&str, &str)]) -> Arc<plan::pl
     ))
 }
 
-/// A plan whose users run `body` endlessly; four users unless a property sets another number.
+/// A plan whose users run `body` endlessly. It has four users unless a property sets another number.
 pub(crate) fn compiled(body: &str) -> Arc<plan::plan::Plan> {
     let text = format!(
         r#"<?xml version="1.0" encoding="UTF-8"?><jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
@@ -85,7 +86,7 @@ pub(crate) fn compiled(body: &str) -> Arc<plan::plan::Plan> {
     Arc::new(compiled.plan.unwrap_or_else(|| panic!("{:?}", compiled.diags)))
 }
 
-/// Endless lines and their answers on a persistent connection.
+/// A plan with endless request lines and their answers on a persistent connection.
 pub(crate) fn tcp_plan(port: u16, request: &str, inside: &str) -> Arc<plan::plan::Plan> {
     compiled(&format!(
         r#"<TCPSampler testclass="TCPSampler" testname="line" enabled="true"><stringProp name="TCPSampler.server">127.0.0.1</stringProp>
@@ -95,7 +96,7 @@ pub(crate) fn tcp_plan(port: u16, request: &str, inside: &str) -> Arc<plan::plan
     ))
 }
 
-/// Endless GET requests under TLS, each on a new connection.
+/// A plan with endless GET requests under TLS, each on a new connection.
 pub(crate) fn handshakes_plan(port: u16) -> Arc<plan::plan::Plan> {
     compiled(&format!(
         r#"<HTTPSamplerProxy testclass="HTTPSamplerProxy" testname="get" enabled="true"><stringProp name="HTTPSampler.domain">127.0.0.1</stringProp>

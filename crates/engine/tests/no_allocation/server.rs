@@ -1,4 +1,4 @@
-//! Servers that do not allocate, or that run in another process, and count their requests.
+//! Servers that do not allocate, or that run in another process. They count their requests.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -34,7 +34,7 @@ pub(crate) fn serve_posts(answer: &'static [u8]) -> SocketAddr {
     answer_each(|held| length(held).is_some_and(|length| held.len() >= length), answer)
 }
 
-/// Answers complete requests, which arrive one at a time.
+/// Answers complete requests that arrive one at a time.
 fn answer_each(is_whole: fn(&[u8]) -> bool, answer: &'static [u8]) -> SocketAddr {
     with_each(move |mut stream| {
         let mut buffer = [0u8; 8192];
@@ -55,7 +55,7 @@ fn answer_each(is_whole: fn(&[u8]) -> bool, answer: &'static [u8]) -> SocketAddr
     })
 }
 
-/// Returns the length in bytes of a request, head and body, once its head has arrived.
+/// Returns the length in bytes of a request, head and body, once its head has arrived completely.
 fn length(held: &[u8]) -> Option<usize> {
     const NAME: &[u8] = b"\r\nContent-Length: ";
     let head = held.windows(4).position(|four| four == b"\r\n\r\n")? + 4;
@@ -78,10 +78,10 @@ pub(crate) fn serve_silence() -> SocketAddr {
     address
 }
 
-/// Environment variable: the target that [`tls_target`] runs until its input ends.
+/// Environment variable that selects the target which [`tls_target`] runs until its input ends.
 const SERVES: &str = "THRONG_TEST_SERVES_TLS";
 
-/// A TLS server, which allocates. It runs in a separate process, so that only the generator is counted.
+/// Runs a TLS server, which allocates. It runs in a separate process, so that only the generator is counted.
 #[test]
 fn tls_target() {
     let Ok(wanted) = std::env::var(SERVES) else { return };
@@ -95,10 +95,10 @@ fn tls_target() {
     let _ = std::io::stdin().read(&mut [0]);
 }
 
-/// The events at a server that are counted.
+/// The events that a server counts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Counted {
-    /// TLS records: each request is one record, which arrives at once.
+    /// TLS records. Each request is one record, which arrives at once.
     Requests,
     Connections,
 }
@@ -143,7 +143,7 @@ pub(crate) fn serve_tls(target: &str, counted: Counted) -> Target {
             server.set_nodelay(true).unwrap();
             if counted == Counted::Connections {
                 SERVED.fetch_add(1, Ordering::Relaxed);
-                // No thread per connection, because its stack and name would be counted.
+                // There is no thread per connection, because its stack and name would be counted.
                 relay(client, server);
                 continue;
             }

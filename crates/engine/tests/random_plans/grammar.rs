@@ -8,14 +8,14 @@ const DEPTH: u32 = 6;
 /// Maximum number of elements in a plan.
 const ELEMENTS: u32 = 40;
 
-/// A plan and its known properties.
+/// A plan, with those of its properties that are known in advance.
 pub(crate) struct Made {
     pub(crate) text: String,
     /// Number of users in all groups.
     pub(crate) users: u32,
 }
 
-/// Builds a plan; the same bytes always result in the same plan.
+/// Builds a plan. The same bytes always result in the same plan.
 pub(crate) fn plan(bytes: &[u8]) -> Made {
     let mut maker = Maker { bytes, at: 0, left: ELEMENTS, text: String::new() };
     let mut groups = String::new();
@@ -140,7 +140,7 @@ impl Maker<'_> {
         self.end();
     }
 
-    /// Adds an element that runs before or after samplers.
+    /// Adds a timer, an assertion or another element that runs before or after samplers.
     fn processor(&mut self) {
         match self.below(5) {
             0 => {
@@ -219,7 +219,7 @@ impl Maker<'_> {
                 self.element("IfController", &name, &properties);
             }
             4 => {
-                // The controller ends when the last sample failed, or at once.
+                // The condition ends the controller when the last sample failed, or at once.
                 let properties =
                     r#"<stringProp name="WhileController.condition">false</stringProp>"#;
                 self.element("WhileController", &name, properties);

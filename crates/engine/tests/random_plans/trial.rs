@@ -1,19 +1,19 @@
-//! A plan run to its end with a stepped clock, and the checks that hold for every run.
+//! Runs a plan to its end with a stepped clock, and makes the checks that hold for every run.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Timeout of a run; no run of these plans takes a hundredth of it.
+/// Timeout of a run. No run of these plans takes a hundredth of this time.
 const NEVER: Duration = Duration::from_secs(120);
 
-/// Runs a plan with this number of users on this number of cores; its rows go to a file.
+/// Runs a plan with this number of users on this number of cores, and writes its rows to a file.
 pub(crate) fn run(text: &str, users: u32, cores: u32, seed: u64, rows: &Path) {
     let (document, _) = jmx::parse("plan.jmx", text.as_bytes().to_vec()).expect("XML");
     let compiled = plan::compile::compile(&document, &plan::compile::Settings::default());
     let Some(plan) = compiled.plan else { panic!("{:?}\n{text}", compiled.diags) };
     let steps = engine::Steps::new();
-    // The maximum run time of any plan.
+    // The maximum run time of any of these plans.
     steps.allow(Duration::from_secs(24 * 3600));
     let options = engine::Options {
         cores,
@@ -21,7 +21,7 @@ pub(crate) fn run(text: &str, users: u32, cores: u32, seed: u64, rows: &Path) {
         base_dir: ".".into(),
         results: vec![engine::ResultFile {
             path: rows.to_owned(),
-            // Sub-results are not samples.
+            // Sub-results do not count as samples.
             columns: stats::jtl::Columns { subresults: false, ..Default::default() },
             errors_only: false,
             successes_only: false,
@@ -62,14 +62,15 @@ pub(crate) fn run(text: &str, users: u32, cores: u32, seed: u64, rows: &Path) {
     compare(text, rows, (samples, failed, cut));
 }
 
-/// Compares rows with samples: all samples, those that failed, and those that the end of the run has cut.
+/// Compares the rows with the numbers of samples: all samples, failed samples, and samples that the end of the run
+/// has cut.
 fn compare(text: &str, rows: &Path, (samples, failed, cut): (u64, u64, u64)) {
     let written = std::fs::read_to_string(rows).expect("rows");
     let all = records(&written);
     let (header, all) = all.split_first().expect("a header");
     let column = header.iter().position(|name| name == "success").expect("a column");
     let successes: Vec<&str> = all.iter().map(|row| &*row[column]).collect();
-    // Samples inside a transaction with a parent sample are counted, but have no rows of their own.
+    // Samples inside a transaction with a parent sample are counted, but have no separate rows.
     let has_parts = text.contains("TransactionController.parent\">true");
     let (whole, told) = (successes.len() as u64, samples + cut);
     let is_right = if has_parts { whole <= told } else { whole == told };
@@ -82,7 +83,7 @@ fn compare(text: &str, rows: &Path, (samples, failed, cut): (u64, u64, u64)) {
     );
 }
 
-/// Parses the records of a CSV text.
+/// Parses the records of a CSV document.
 fn records(text: &str) -> Vec<Vec<String>> {
     let (mut all, mut record, mut field) = (Vec::new(), Vec::new(), String::new());
     let mut is_quoted = false;

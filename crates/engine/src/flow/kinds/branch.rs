@@ -11,7 +11,8 @@ pub(crate) fn after_children(visit: &mut Visit<'_, '_>) -> Option<Pull> {
     Some(Pull::Nothing)
 }
 
-/// Ends the branch because a sampler inside leaves it. The user may then have to continue with its next iteration.
+/// Ends the branch because a sampler inside has made the user leave it. The user may then have to continue with its
+/// next iteration.
 pub(crate) fn leaves(visit: &mut Visit<'_, '_>, how: LoopControl) {
     visit.end_for_good();
     let parent = visit.cx.users[visit.index].branch_of;

@@ -12,13 +12,13 @@ use crate::users::controllers::{BROKEN, ControllerState};
 
 pub(crate) const COUNTING: Counting = Counting { from_one: true, is_loop: true, is_kept: true };
 
-/// Returns true if the loop evaluates its count now. It does so once for all iterations, but before each of them if the
+/// Returns true if the loop evaluates its count now: once for all iterations, but before each iteration if the
 /// count is 0 or infinite.
 pub(crate) fn reads_texts(state: &mut ControllerState<'_>) -> bool {
     matches!(state.more()[0] as i32, -1 | 0)
 }
 
-/// Ends the loop if it has run the wanted number of times.
+/// Ends the loop if it has completed its number of iterations.
 pub(crate) fn before(visit: &mut Visit<'_, '_>, count: &LoopCount, once: bool) -> Option<Pull> {
     if !is_over(visit, count) {
         return None;
@@ -58,8 +58,8 @@ pub(crate) fn end_for_good(state: &mut ControllerState<'_>) {
     state.more()[0] = 0;
 }
 
-/// Returns true if the loop has run the wanted number of times. The count is evaluated once for all iterations, but
-/// before each of them if it is 0 or infinite.
+/// Returns true if the loop has completed its number of iterations. The number is evaluated once, but before each
+/// iteration if it is 0 or infinite.
 #[inline]
 fn is_over(visit: &mut Visit<'_, '_>, count: &LoopCount) -> bool {
     if visit.state().is(BROKEN) {
@@ -82,7 +82,7 @@ pub(crate) fn has_next(visit: &mut Visit<'_, '_>) -> bool {
     !state.is(BROKEN) && (most < 0 || state.count().saturating_add(1) < most)
 }
 
-/// Returns the number of iterations; negative: infinite.
+/// Returns the number of iterations; a negative number means infinite.
 fn most(visit: &mut Visit<'_, '_>, count: &LoopCount, text: &Template) -> i32 {
     let mut most = visit.state().more()[0] as i32;
     if matches!(most, -1 | 0) {

@@ -1,4 +1,4 @@
-//! ForEach Controller: runs its children once for each variable of a series.
+//! ForEach Controller: runs its children once for each variable of a numbered series.
 
 use std::fmt::Write;
 

@@ -9,7 +9,7 @@ pub(crate) fn reads_texts(visit: &mut Visit<'_, '_>, evaluate_all: bool, at_end:
     !at_end && (visit.is_first() || evaluate_all)
 }
 
-/// Evaluates the condition before the first child, or before each.
+/// Evaluates the condition before the first child, or before each child.
 pub(crate) fn before(
     visit: &mut Visit<'_, '_>,
     condition: &Condition,

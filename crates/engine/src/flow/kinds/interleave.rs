@@ -1,4 +1,4 @@
-//! Interleave and Random Controllers: one child per iteration, in turn or by chance.
+//! Interleave and Random Controllers: run one child per iteration, in sequence or at random.
 //!
 //! The controller state keeps the child with which the iteration began.
 
@@ -9,11 +9,11 @@ use crate::flow::search::Pull;
 use crate::flow::visit::Visit;
 use crate::users::controllers::{ControllerState, GAVE, MOVED, SKIP};
 
-/// A controller that asks itself this often in vain would do so endlessly; JMeter's thread ends with a stack overflow
-/// then.
+/// Number of unsuccessful searches of a controller for a sampler after which it would search endlessly. JMeter's
+/// thread then ends with a stack overflow.
 const IN_VAIN: u32 = 500;
 
-/// Ends the iteration if the last returned sampler completed it.
+/// Ends the iteration if the last returned sampler was the last of the iteration.
 pub(crate) fn before(visit: &mut Visit<'_, '_>) -> Option<Pull> {
     if !visit.state().is(SKIP) {
         return None;
@@ -53,14 +53,14 @@ pub(crate) fn child_gave(visit: &mut Visit<'_, '_>, settings: &Interleave) {
     }
 }
 
-/// Called when the child of this iteration is a controller that has nothing more.
+/// Called when the child of this iteration is a controller that has no further sampler.
 pub(crate) fn child_ended(visit: &mut Visit<'_, '_>, settings: &Interleave) {
     if settings.whole_controllers {
         move_on(visit, settings);
     }
 }
 
-/// Restarts with the first child, or with a random one.
+/// Continues with the first child, or with a random one.
 pub(crate) fn after_children(visit: &mut Visit<'_, '_>, settings: &Interleave) -> Option<Pull> {
     choose_first(visit, settings);
     None
@@ -70,15 +70,15 @@ pub(crate) fn is_stuck(turn: u32) -> bool {
     turn > IN_VAIN
 }
 
-/// Chooses the first child by the user's number, if users begin with different children. Returns false if the user must
-/// end.
+/// Chooses the first child by the user's number, if each user begins with a different child. Returns false if the
+/// user must end.
 pub(crate) fn has_begun(visit: &mut Visit<'_, '_>, settings: &Interleave) -> bool {
     if settings.random {
         choose_first(visit, settings);
     }
     if settings.across_users {
         let number = visit.cx.users[visit.index].number as usize;
-        // JMeter divides by zero here, which ends its thread.
+        // JMeter divides by zero here, and its thread ends with the exception.
         let Some(first) = number.checked_rem(visit.count_left()) else { return false };
         let at = visit.nth_left(first);
         visit.state().set_current(at);

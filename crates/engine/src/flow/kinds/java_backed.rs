@@ -1,5 +1,5 @@
-//! Controllers that their Java class runs: Java is asked for the next sampler, and calls back for the children.
-//! Notifications that JMeter sends to controllers travel with the next such call.
+//! Controllers that their Java class runs: Java returns the next sampler, and calls back for the children. JMeter's
+//! notifications to controllers are sent along with the next call.
 
 use plan::java_backed::JavaBackedId;
 use plan::plan::{ControllerId, SamplerId};
@@ -54,8 +54,8 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Carries out a request of a controller's class. Returns the answer and its number. `Err`: the user must wait, or
-    /// end.
+    /// Carries out a request of a controller's class. Returns the kind of answer and its number. `Err`: the user
+    /// must wait, or end.
     fn do_for_controller(
         &mut self,
         id: ControllerId,
@@ -98,7 +98,7 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Lets the class initialise the children. Returns true: it always does.
+/// Makes the class initialise the children. Returns true: it always does.
 pub(crate) fn begins(visit: &mut Visit<'_, '_>, element: JavaBackedId) -> bool {
     visit.state().clear(DONE);
     controller::queue_controller_notice(visit.cx, visit.index, element, Tell::Initialize, 0);
@@ -129,8 +129,8 @@ pub(crate) fn is_left(visit: &mut Visit<'_, '_>, element: JavaBackedId) {
     controller::queue_controller_notice(visit.cx, visit.index, element, Tell::EndOfLoop, 0);
 }
 
-/// Notifies the class that a sampler inside leaves a loop, if the class is a loop itself. Then only this controller is
-/// left, and none around it. Returns false if the class is no loop.
+/// Notifies the class that a sampler inside leaves a loop, if the class is a loop itself. Then only this controller
+/// is left, and none outside of it. Returns false if the class is not a loop.
 pub(crate) fn leaves_loop(visit: &mut Visit<'_, '_>, element: JavaBackedId, breaks: bool) -> bool {
     let is_loop = visit.flow.classes.breaking.contains(&element);
     if is_loop {

@@ -1,10 +1,10 @@
-//! Parallel branches: the children of a bzm Parallel Controller run side by side, each on a branch of its user.
+//! Parallel branches: the children of a bzm Parallel Controller run at the same time, each on a branch of its user.
 //!
-//! A branch is a slot among the users, but no virtual user. It asks its part of the controller tree for samplers and
-//! runs them as a user would. It has its own connections, but shares the variables, cookies and controller state of its
-//! user, which waits meanwhile. A branch that ends queues its user, which starts the remaining branches and continues
-//! when all have ended. With a parent sample, the samples of branches become part of it and are not reported on their
-//! own. Each running branch costs a slot and a box.
+//! A branch is a slot among the users, but not a virtual user. It searches its part of the controller tree for
+//! samplers and runs them as a user would. It has its own connections, but shares the variables, cookies and
+//! controller state of its user, which waits meanwhile. When a branch ends, it queues its user, which starts the
+//! remaining branches and continues when all have ended. With a parent sample, the samples of branches become
+//! sub-results and are not reported separately. Each running branch costs a slot and a box.
 
 use plan::plan::{ControllerId, OnError, Parallel, SamplerId, SamplerKind};
 use plan::result::{Request, SampleResult};
@@ -23,7 +23,7 @@ use crate::users::{LoopControl, NO_USER, Wait};
 pub(crate) enum Next {
     /// The user waits for its branches, or for the end of the parent sample.
     Waits,
-    /// The user continues after branches without a parent sample, perhaps with its next iteration.
+    /// The user continues after branches without a parent sample; its iteration may have ended.
     Behind { id: SamplerId, ends_iteration: bool },
 }
 
@@ -52,7 +52,8 @@ impl Flow {
             Some(most) => usize::try_from(cx.java_number(index, most)).unwrap_or(0),
         };
         let closed = cx.users[index].extra.as_ref().is_some_and(|one| one.closed.contains(&id));
-        // The plug-in has no threads left, or cannot create so few: no branch runs, and nothing is reported.
+        // The plug-in has no threads left, or cannot create a pool of this size: no branch runs, and nothing is
+        // reported.
         if at_a_time == 0 || closed {
             return BranchCheck {
                 next: Next::Behind { id, ends_iteration: false },
@@ -93,8 +94,8 @@ impl Flow {
         self.start_branches(cx, index)
     }
 
-    /// Starts the next branch if one more may run; the one after it starts after the first turn of this one. If all
-    /// branches have ended, the user continues.
+    /// Starts the next branch if the limit allows. The branch after it starts after the first turn of this one. If
+    /// all branches have ended, the user continues.
     fn start_branches(&mut self, cx: &mut Context<'_>, index: UserId) -> BranchCheck {
         let waits = BranchCheck { next: Next::Waits, ended: None, all: false };
         let plan = cx.plan;
@@ -152,8 +153,7 @@ impl Flow {
     }
 }
 
-/// Returns the parent sample of all branches at its start. Its label and start time are taken from the core's current
-/// result.
+/// Creates the parent sample of all branches. Its label and start time are those of the core's current result.
 fn whole_of(cx: &mut Context<'_>, index: UserId, parallel: &Parallel) -> Box<SampleResult> {
     let mut whole = cx.lend_result();
     whole.success = true;
@@ -202,7 +202,7 @@ fn join(cx: &mut Context<'_>, index: UserId) -> Next {
         timing.end = cx.clock.now();
     }
     (timing.received, timing.sent) = (whole.bytes, whole.sent);
-    // The branches ran side by side, so each contributes its share of the summed lag.
+    // The branches ran in parallel, so each contributes its share of the summed lag.
     timing.lag += branches.lag / branches.at_a_time.min(branches.next.max(1)) as u64;
     let outcome = match (branches.cut, whole.success) {
         (true, _) => Outcome::CutByEnd,
@@ -214,7 +214,7 @@ fn join(cx: &mut Context<'_>, index: UserId) -> Next {
     Next::Waits
 }
 
-/// Returns the controllers that a user leaves after branches without a parent sample, if it leaves any.
+/// Returns the controllers that a user leaves after branches without a parent sample, if any.
 pub(crate) fn leaves_behind(
     cx: &mut Context<'_>,
     index: UserId,

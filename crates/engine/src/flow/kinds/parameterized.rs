@@ -1,4 +1,4 @@
-//! Parameterized Controller: sets variables each time it is asked for a sampler.
+//! Parameterized Controller: sets variables each time it is asked for the next sampler.
 
 use plan::element::Parameters;
 

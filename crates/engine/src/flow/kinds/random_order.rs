@@ -1,5 +1,5 @@
-//! Random Order Controller: runs all children in an order that is drawn for each iteration. The controller state keeps
-//! the order.
+//! Random Order Controller: runs all children in a random order, which it draws anew for each iteration. The
+//! controller state keeps the order.
 
 use plan::random::Random;
 

@@ -61,7 +61,7 @@ fn most(visit: &mut Visit<'_, '_>, text: &Template) -> i64 {
 
 /// Returns the whole seconds for which the controller has run. The time starts at the first call.
 fn seconds_run(state: &mut ControllerState<'_>, now: Nanos) -> i64 {
-    // All zeros means that the time has not started.
+    // The value 0 means that the time has not started.
     let now = now.max(1);
     let slots = state.more();
     let mut start = i64::from(slots[0]) | i64::from(slots[1]) << 32;

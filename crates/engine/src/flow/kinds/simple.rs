@@ -1,12 +1,11 @@
 //! Simple Controller: runs its children once. Module, Include and Recording Controllers act the same, because the
-//! compiled plan already holds their children. So do all other kinds at stages where they have no behaviour of their
-//! own.
+//! compiled plan already holds their children. Other kinds use this behaviour at stages where they define none.
 
 use crate::flow::search::Pull;
 use crate::flow::visit::Visit;
 use crate::users::controllers::ControllerState;
 
-/// Returns true if expressions are read now: before the first child.
+/// Returns true if the controller reads its expressions now: before the first child.
 pub(crate) fn reads_texts(visit: &mut Visit<'_, '_>, at_end: bool) -> bool {
     !at_end && visit.is_first()
 }

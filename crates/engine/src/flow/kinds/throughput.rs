@@ -1,5 +1,5 @@
 //! Throughput Controller: runs in a percentage of its parent's iterations, or in a fixed number of them. The plan's
-//! element decides; the controller state keeps the counts.
+//! element makes the decision; the controller state keeps the counts.
 
 use plan::element::ExecutionCounts;
 use plan::plan::ThroughputController;
@@ -33,7 +33,7 @@ pub(crate) fn parent_begins(visit: &mut Visit<'_, '_>, throughput: &ThroughputCo
     decided(&mut visit.state(), ran, runs);
 }
 
-/// Returns the counts of this user.
+/// Returns the execution counts of this user.
 fn ran(state: &mut ControllerState<'_>) -> ExecutionCounts {
     let slots = state.more();
     ExecutionCounts { executions: slots[0], iterations: slots[1] }

@@ -1,4 +1,4 @@
-//! Transaction Controller: measures its children as one sample. The measurement is in
+//! Transaction Controller: reports its children as one sample. The measurement is in
 //! [`sample::transaction`](crate::sample::transaction).
 
 use plan::plan::{ControllerId, Transaction};
@@ -12,7 +12,7 @@ impl Walk<'_, '_> {
         if settings.parent { self.pull_parent(id, settings) } else { self.pull_sum(id, settings) }
     }
 
-    /// Asks a transaction whose children become sub-results of a parent sample.
+    /// Asks a transaction with a parent sample for the next sampler. Its children become sub-results.
     fn pull_parent(&mut self, id: ControllerId, settings: &Transaction) -> Pull {
         let mut visit = self.visit(id);
         if visit.state().is(TOLD) {
@@ -35,9 +35,10 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Asks a transaction that only sums up its children.
+    /// Asks a transaction without a parent sample for the next sampler. It only sums up its children.
     fn pull_sum(&mut self, id: ControllerId, settings: &Transaction) -> Pull {
-        // JMeter counts a sample each time the controller asks itself, so once more for each child without a sampler.
+        // JMeter counts one sample each time the controller calls itself, so one more for each child without a
+        // sampler.
         let mut asked_again = 0;
         loop {
             if !self.may_go_on() {
@@ -79,8 +80,8 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Called when a sampler inside has left the transaction. Returns true if the transaction's sample is still to be
-    /// reported.
+    /// Called when a sampler inside has made the user leave the transaction. Returns true if the transaction's
+    /// sample must still be reported.
     pub(crate) fn leave_transaction(&mut self, id: ControllerId, settings: &Transaction) -> bool {
         if !settings.parent {
             let index = self.index;
@@ -89,7 +90,7 @@ impl Walk<'_, '_> {
         settings.parent
     }
 
-    /// Drops a transaction that was begun only to check for a further sampler.
+    /// Drops a transaction that was begun only by the check for a further sampler.
     pub(crate) fn forget_transaction(&mut self, id: ControllerId, settings: &Transaction) {
         let index = self.index;
         self.reporting().drop_transaction(index, id);

@@ -1,8 +1,8 @@
 //! Weighted Switch Controller: runs one child per iteration, chosen by weight.
 //!
-//! The plug-in notices the end of an iteration only by asking the child after the chosen one, whose sampler it then
-//! does not run. Therefore all controllers inside end their iteration, and transactions that this call began are
-//! dropped. Its other effects, on conditions and counts, are the same as with the plug-in.
+//! The plug-in detects the end of an iteration only when it asks the child after the chosen one, and then does not
+//! run that child's sampler. Therefore all controllers inside end their iteration, and transactions that this call
+//! began are dropped. The other effects of this call, on conditions and counts, are the same as with the plug-in.
 
 use plan::plan::{Child, ControllerId, ControllerKind, WeightedSwitch};
 
@@ -12,7 +12,7 @@ use crate::users::controllers::CHOSEN;
 
 impl Walk<'_, '_> {
     pub(crate) fn pull_weighted(&mut self, id: ControllerId, switch: &WeightedSwitch) -> Pull {
-        // The plug-in looks ahead each time it asks itself, except when it chooses.
+        // The plug-in asks the next child each time it calls itself, except when it chooses a child.
         let mut asked = 0;
         loop {
             if !self.may_go_on() {
@@ -60,7 +60,7 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Chooses the child of a new iteration. Returns false if there is no child to choose.
+/// Chooses the child of a new iteration. Returns false if there is no child that can be chosen.
 fn choose(visit: &mut Visit<'_, '_>, switch: &WeightedSwitch) -> bool {
     // A random number from 0 up to 1 with 53 bits, as Java draws it.
     let chance = (visit.cx.random.bits() >> 11) as f64 / (1_u64 << 53) as f64;
@@ -87,7 +87,7 @@ fn is_chosen_child(visit: &mut Visit<'_, '_>) -> bool {
     before == visit.state().more()[0] as usize
 }
 
-/// Makes the next iteration of this controller, and of those directly inside, begin with a choice.
+/// Makes the next iteration of this controller, and of the controllers directly inside, begin with a choice.
 fn restart_choice(visit: &mut Visit<'_, '_>) {
     visit.state().clear(CHOSEN);
     for inner in inner(visit) {

@@ -1,4 +1,4 @@
-//! While Controller: loops until its condition or the last sample ends it.
+//! While Controller: loops until its condition is false, or until the last sample fails.
 
 use plan::plan::WhileCondition;
 
@@ -27,7 +27,7 @@ pub(crate) fn after_children(
     condition: &WhileCondition,
 ) -> Option<Pull> {
     visit.end_iteration();
-    // The condition sees the number of the iteration that it decides about.
+    // The condition reads the number of the iteration that may follow.
     if !asks(visit, condition, true) {
         return None;
     }
@@ -36,7 +36,7 @@ pub(crate) fn after_children(
     Some(Pull::Nothing)
 }
 
-/// Ends the loop's iteration, because a sampler inside has left it.
+/// Ends the loop's iteration, because a sampler inside has made the user leave it.
 pub(crate) fn is_left(visit: &mut Visit<'_, '_>, condition: &WhileCondition) {
     visit.end_iteration();
     // JMeter evaluates the condition and ignores its value. The expression may have side effects.
@@ -64,8 +64,8 @@ fn asks(visit: &mut Visit<'_, '_>, condition: &WhileCondition, at_end: bool) -> 
     }
 }
 
-/// Returns true if the value of a condition ends the loop. At the end of an iteration, a blank value means the result
-/// of the last sample.
+/// Returns true if the value of a condition ends the loop. At the end of an iteration, a blank value stands for the
+/// result of the last sample.
 fn is_over(value: &str, at_end: bool, last_ok: bool) -> bool {
     let value = value.trim();
     if (at_end && value.is_empty()) || value.eq_ignore_ascii_case("LAST") {

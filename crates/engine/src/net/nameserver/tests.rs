@@ -29,7 +29,7 @@ fn name_of(question: &[u8]) -> String {
     name
 }
 
-/// Turns a query into an answer with these flags and records (type and data) of the queried name.
+/// Returns the answer to a query, with the given flags and records (type and data) of the queried name.
 fn reply(question: &[u8], flags: u16, records: &[(u8, &[u8])]) -> Vec<u8> {
     let mut message = question.to_vec();
     message[2..4].copy_from_slice(&flags.to_be_bytes());
@@ -214,7 +214,7 @@ fn what_is_cut_short_is_asked_for_by_tcp() {
             let answer = reply(&question, 0x8180, &[(1, &[10, 0, 0, 7])]);
             let mut bytes = (answer.len() as u16).to_be_bytes().to_vec();
             bytes.extend_from_slice(&answer);
-            // The second connection ends too early.
+            // The answer on the second connection is truncated.
             let end = if n == 0 { bytes.len() } else { 9 };
             for piece in bytes[..end].chunks(5) {
                 stream.write_all(piece).expect("a reader");

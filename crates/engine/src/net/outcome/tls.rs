@@ -1,7 +1,7 @@
-//! Failures of TLS in the words of Java 17, which JMeter writes into its results.
+//! Failures of TLS with the messages of Java 17, which JMeter writes into its results.
 //!
-//! Exceptions and messages of Java's own failures were recorded from Java. Java has a message for every way in which a
-//! server can violate the protocol; for these, the text is that of our TLS library.
+//! The exception classes and messages of common failures were recorded from Java. Java has a message for every way
+//! in which a server can violate the protocol. For these violations, the message is that of our TLS library.
 
 use wire::tls::Error;
 use wire::tls::rustls::{AlertDescription, CertificateError, Error as Tls, InvalidMessage};
@@ -11,7 +11,7 @@ const HANDSHAKE: &str = "javax.net.ssl.SSLHandshakeException";
 const PROTOCOL: &str = "javax.net.ssl.SSLProtocolException";
 const UNVERIFIED: &str = "javax.net.ssl.SSLPeerUnverifiedException";
 
-/// Returns the class of the exception.
+/// Returns the class of the Java exception for a TLS failure.
 pub(super) fn class(error: &Error) -> &'static str {
     let error = match error {
         Error::Tls(error) => error,
@@ -34,7 +34,7 @@ pub(super) fn class(error: &Error) -> &'static str {
     }
 }
 
-/// Returns the text of the exception.
+/// Returns the message of the Java exception for a TLS failure.
 pub(super) fn text(error: &Error) -> String {
     let error = match error {
         Error::Tls(error) => error,
@@ -85,13 +85,13 @@ fn certificate(error: &CertificateError) -> String {
     }
 }
 
-/// Returns a name in a certificate, without the type that our library puts around it.
+/// Returns a name in a certificate, without the type that the TLS library adds in its error.
 fn subject(name: &str) -> String {
     let inner = name.split_once('(').map_or(name, |(_, rest)| rest.trim_end_matches(')'));
     inner.trim_matches('"').to_owned()
 }
 
-/// Returns Java's exception class for an alert: it depends on whether the alert occurs only in handshakes.
+/// Returns Java's exception class for an alert. It depends on whether the alert occurs only in handshakes.
 fn of_alert(alert: AlertDescription) -> &'static str {
     match u8::from(alert) {
         10 => PROTOCOL,

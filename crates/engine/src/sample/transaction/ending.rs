@@ -1,4 +1,5 @@
-//! The ends of transactions (complete, left, or with their user), and the reports of their samples.
+//! The ends of transactions (complete, left by a sampler, or ended with their user), and the reports of their
+//! samples.
 
 use std::fmt::Write;
 
@@ -17,11 +18,11 @@ use crate::users::Transaction;
 enum End {
     /// All children have run, or the transaction was left.
     Complete,
-    /// The transaction was left together with the transaction around it, and becomes its sub-result.
+    /// The transaction was left together with the enclosing transaction, and becomes its sub-result.
     Inside,
     /// The transaction is cut because its user ends.
     Cut,
-    /// The transaction does not end: a loop inside of it was left.
+    /// The transaction does not end, because only a loop inside of it was left.
     GoesOn,
 }
 
@@ -46,9 +47,9 @@ impl Reporting<'_, '_> {
         }
     }
 
-    /// Reports transactions with a parent sample after a sampler in `from` was left. Those in `ended`, innermost first,
-    /// end with it. Among the others around them, which continue, JMeter reports the outermost as it is, and nothing
-    /// that ended inside.
+    /// Reports transactions with a parent sample after a user has left a sampler in `from`. The transactions in
+    /// `ended`, innermost first, end. The transactions around them continue. Of these, JMeter reports the outermost
+    /// one in its current state, and none of the ended transactions inside it.
     pub(crate) fn report_left(
         &mut self,
         index: UserId,
@@ -161,7 +162,7 @@ impl Reporting<'_, '_> {
         let controller = &plan.controllers[open.controller.0 as usize];
         let ControllerKind::Transaction(settings) = &controller.kind else { return };
         let Some(parent) = open.parent.take() else { return };
-        // If timers count, JMeter ends such a transaction with its last child, otherwise when it is left.
+        // If timers count, JMeter ends such a transaction with its last child, otherwise when the user leaves it.
         let end = if settings.include_timers { open.previous_end.max(open.start) } else { now };
         let idle = if settings.include_timers {
             0
@@ -186,7 +187,7 @@ impl Reporting<'_, '_> {
         self.cx.result.start_ms = open.start_ms;
         self.fill_transaction(&open, &timing);
         if matches!(how, End::Cut | End::GoesOn) {
-            // A transaction that has not ended has no verdict of its own.
+            // A transaction that has not ended has no verdict.
             self.cx.result.message.clear();
         } else if open.success {
             self.cx.result.code.clear();
@@ -200,7 +201,7 @@ impl Reporting<'_, '_> {
         if !settings.checks.is_empty() && how != End::Inside {
             let mut result = self.cx.lend_result();
             let mut env = self.cx.env(index, "");
-            // Assertions in Java run only on transactions that are complete.
+            // Assertions in Java run only on complete transactions.
             for check in settings.checks.iter().filter(|check| check.job().is_none()) {
                 check.run(&mut result, &mut env);
             }
@@ -221,13 +222,13 @@ impl Reporting<'_, '_> {
         }
     }
 
-    /// Reports a complete transaction, whose sample is the core's current result, after its assertions.
+    /// Reports a complete transaction, whose sample is the core's current result, after its assertions have run.
     pub(crate) fn report_complete(&mut self, index: UserId, ended: &Ended) {
         let success = self.cx.result.success;
         self.report_checked(index, &ended.open, &ended.timing, End::Complete, success);
     }
 
-    /// Reports a transaction, whose sample is the core's current result, after its assertions.
+    /// Reports a transaction, whose sample is the core's current result, after its assertions have run.
     fn report_checked(
         &mut self,
         index: UserId,
@@ -247,7 +248,8 @@ impl Reporting<'_, '_> {
             self.show_to_branches(index, timing, success);
         } else if !open.reported {
             self.publish(index, timing, (success, open.cut), &settings.listeners, true);
-            // Transactions directly inside count it like listeners; they are still open when their user stops.
+            // Transactions directly inside count this sample, as listeners would. They are still open when their
+            // user stops.
             self.add_below(index, open.controller, timing, success, None);
         }
     }
@@ -311,7 +313,7 @@ impl Reporting<'_, '_> {
     }
 }
 
-/// Returns the result of a transaction's own assertions. Assertions on its requests count with the requests.
+/// Returns the result of a transaction's own assertions. Assertions on its requests are counted with the requests.
 fn own_check(result: &SampleResult) -> Check {
     match result.assertions() {
         [] => Check::Unchecked,

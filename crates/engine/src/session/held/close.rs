@@ -1,5 +1,5 @@
-//! The ends of held connections, each counted once, with the side that ended the connection and how long it had been
-//! silent.
+//! The ends of held connections. Each end is counted once, with the side that ended the connection and the time for
+//! which it was silent.
 
 use stats::{CloseCause, Counter, Outcome};
 
@@ -8,7 +8,7 @@ use crate::ids::{NO_SOCKET, UserId};
 use crate::session::Around;
 use crate::time::clock::{MS, Nanos};
 
-/// The way in which a connection ended that the plan had not closed.
+/// The way in which a connection ended, if the plan did not close it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// The peer closed its side.
@@ -59,11 +59,11 @@ impl Ending {
     }
 }
 
-/// A lost connection counts as this many failed ones for the backoff.
+/// Number of failed connections as which a lost connection counts for the backoff.
 const LOST: u8 = 5;
 
 impl Held {
-    /// Handles the end of a connection that the plan had not closed. `settle` notifies its listener.
+    /// Handles the end of a connection that the plan has not closed. `settle` notifies its listener.
     pub(crate) fn on_ended(&mut self, around: &mut Around<'_>, at: u32, ending: Ending) {
         let now = around.clock.now();
         let unopened = !matches!(self[at].state, State::Open | State::Ended(_));
@@ -73,7 +73,7 @@ impl Held {
         self.beats.remove(at, &mut Timed(&mut self.all));
         let line = &mut self.all[at as usize];
         let shaken = line.transport.tls().filter(|tls| tls.client.handshaking());
-        // The plug-in treats every end of a handshake by the peer the same.
+        // The plug-in makes no difference between ways in which the peer ends a handshake.
         let ending = match shaken.map(|tls| tls.effort) {
             Some(effort) => {
                 effort.count(None, now, around.recorder);
@@ -83,7 +83,8 @@ impl Held {
         };
         line.state = State::Ended(ending);
         if !unopened {
-            // If very many users lose their connections at once, they must not all reconnect at once.
+            // If many users lose their connections at the same time, they must not all reconnect at the same
+            // time.
             count_failure(around, line.user, LOST);
             self.count_close(around, at, (ending.cause(), 0), now);
         }
@@ -180,7 +181,7 @@ impl Held {
     }
 }
 
-/// Counts a failure of a user's connection, so that its next connection is delayed.
+/// Counts a failure of a user's connection, which delays the user's next connection.
 fn count_failure(around: &mut Around<'_>, index: UserId, by: u8) {
     let user = &mut around.users[index];
     user.setbacks = user.setbacks.max(by - 1).saturating_add(1);

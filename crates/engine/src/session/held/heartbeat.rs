@@ -15,7 +15,7 @@ impl Held {
         }
     }
 
-    /// Returns true if the connection sends heartbeats.
+    /// Returns true if Throng sends heartbeats on the connection.
     fn beats(&self, at: u32) -> bool {
         let line = &self[at];
         line.state == State::Open && line.session.due().is_some()
@@ -26,13 +26,13 @@ impl Held {
         self.beats.expire(now, &mut Timed(&mut self.all), due);
     }
 
-    /// Handles a due heartbeat.
+    /// Sends a due heartbeat, or ends the connection if heartbeats were not answered.
     pub(crate) fn on_beat(&mut self, around: &mut Around<'_>, at: u32, now: Nanos) {
         if !self.beats(at) {
             return;
         }
         if self[at].session.unanswered() > 0 && !self[at].stopped {
-            // The answer may wait in the socket, because timers fire before sockets are polled.
+            // The answer may still be unread in the socket, because timers fire before sockets are polled.
             let generation = self[at].transport.generation;
             self.read(around, at, false);
             self.settle(around, at);
@@ -49,7 +49,7 @@ impl Held {
             Ok(None) => {}
             Ok(Some(size)) => {
                 self[at].last_io = around.clock.now();
-                // If the connection breaks here, it is settled below.
+                // If the connection breaks here, its listener is notified below.
                 let _ = self.send_bytes(around, at, &out);
                 if self[at].session.heartbeat().is_some_and(|one| one.payload.is_some()) {
                     around.recorder.add(Counter::MessagesOut, 1);
@@ -66,8 +66,8 @@ impl Held {
         self.settle(around, at);
     }
 
-    /// Handles a frame on a connection with heartbeats: counts the answer to a heartbeat, and sends the answer to the
-    /// peer's control frame.
+    /// Handles a frame on a connection with heartbeats: counts the answer to a heartbeat, and answers the peer's
+    /// control frame.
     pub(super) fn keep_up(
         &mut self,
         around: &mut Around<'_>,

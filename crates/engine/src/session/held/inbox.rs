@@ -1,4 +1,5 @@
-//! Frames that arrived while no sampler was reading, kept in order with their time of arrival, up to a size limit.
+//! The inbox of a held connection: frames that arrived while no sampler was reading, in order and with their time
+//! of arrival, up to a size limit.
 
 use std::collections::VecDeque;
 
@@ -7,7 +8,7 @@ use wire::websocket::{Head, Opcode};
 
 use crate::time::clock::Nanos;
 
-/// The head of a frame, without the parts that only its decoder needs.
+/// The header of a frame, without the parts that only its decoder needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FrameHead {
     pub(crate) opcode: Opcode,
@@ -37,7 +38,7 @@ pub(crate) struct Queued {
     pub(crate) payload: Box<[u8]>,
 }
 
-/// Memory for a frame in the inbox besides its payload, in bytes.
+/// Memory for a frame in the inbox, without its payload, in bytes.
 const OVERHEAD: usize = size_of::<Queued>();
 
 #[derive(Debug, Default)]
@@ -47,7 +48,7 @@ pub(crate) struct Inbox {
 }
 
 impl Queued {
-    /// Returns the memory that the frame counts for, in bytes.
+    /// Returns the memory that the frame occupies in the inbox, in bytes.
     pub(crate) fn weight(&self) -> usize {
         self.payload.len() + OVERHEAD
     }

@@ -22,8 +22,8 @@ use crate::time::milestones::Milestones;
 #[derive(Debug)]
 pub(crate) struct Opening {
     pub(crate) net: opening::Opening,
-    /// Start of the sample; time at which the connection, with TLS, was established; arrival of the last bytes at this
-    /// host (`arrival`).
+    /// Start of the sample; time at which the connection, with TLS, was established; arrival of the last bytes at
+    /// this host (`arrival`).
     pub(crate) start: Nanos,
     pub(crate) connected_at: Nanos,
     /// Times of the steps of the opening.
@@ -38,7 +38,7 @@ pub(crate) struct Opening {
     /// Name and password for the proxy.
     pub(crate) credentials: Option<(String, String)>,
     pub(crate) heartbeat: Option<Arc<Heartbeat>>,
-    /// `Some` if compression was offered; true if the server resets its window after each message.
+    /// `Some` if compression was offered; true if the server resets its compression window after each message.
     pub(crate) deflate: Option<bool>,
     /// The upgrade request and its response, as on the wire.
     pub(crate) request: Vec<u8>,
@@ -50,9 +50,9 @@ pub(crate) struct Opening {
 #[derive(Debug)]
 pub(crate) enum Failed {
     Failure(Failure),
-    /// The server's response to the upgrade was no acceptance.
+    /// The server's response to the upgrade request is not an acceptance.
     Refused(Refusal),
-    /// The proxy created no tunnel; with its status.
+    /// The proxy refused the tunnel; with its status code.
     Proxy(u16),
     Ended(Ending),
 }
@@ -78,17 +78,17 @@ impl Opening {
 }
 
 impl Held {
-    /// Returns an empty opening.
+    /// Returns an empty [`Opening`] from the pool.
     pub(crate) fn new_opening(&mut self) -> Box<Opening> {
         self.openings.pop().unwrap_or_else(|| Box::new(Opening::NEW))
     }
 
-    /// Takes the opening of a connection that is open or has failed.
+    /// Takes the [`Opening`] of a connection that is open or has failed.
     pub(crate) fn take_opening(&mut self, at: u32) -> Option<Box<Opening>> {
         self[at].rest.as_mut()?.opening.take()
     }
 
-    /// Returns an opening to the pool.
+    /// Returns an [`Opening`] to the pool.
     pub(crate) fn give_opening(&mut self, opening: Option<Box<Opening>>) {
         let Some(mut opening) = opening else { return };
         if self.openings.len() < POOLED {
@@ -126,7 +126,7 @@ impl Held {
         (route, known): (RouteId, Result<(), Failure>),
     ) {
         let at = around.users[user].socket;
-        // The answer may be for a different connection.
+        // The slot may have another connection by now.
         let waits = self
             .all
             .get(at as usize)
@@ -203,7 +203,8 @@ impl Held {
                 if around.net.routes[self[at].route].tunnel.is_some() {
                     self.ask_for_tunnel(around, at);
                 } else {
-                    // TCP was connected at the last poll at the latest; other users had their turn since.
+                    // The TCP connection was established at the last poll at the latest. Other users have run
+                    // since then.
                     self.secure_or_upgrade(around, at, around.net.woke);
                 }
             }
@@ -211,7 +212,7 @@ impl Held {
         }
     }
 
-    /// Sets the class of a connection's route to that of its address.
+    /// Sets the class of a connection's route, according to the address that was used.
     pub(crate) fn classify(&mut self, around: &mut Around<'_>, at: u32) {
         let route = self[at].route;
         let Some(opening) = self.opening(at) else { return };
@@ -250,7 +251,7 @@ impl Held {
         let _ = self.send_bytes(around, at, request.as_bytes());
     }
 
-    /// Continues with TLS or the upgrade; the path to the server has been established since `since`.
+    /// Continues with TLS or the upgrade. The connection to the server has been established since `since`.
     fn secure_or_upgrade(&mut self, around: &mut Around<'_>, at: u32, since: Nanos) {
         if around.net.routes[self[at].route].secure {
             self.start_tls(around, at, since);
@@ -281,8 +282,8 @@ impl Held {
         }
     }
 
-    /// Continues a handshake with received bytes; returns how many were used. `since`: their time of arrival, and the
-    /// thread's processor time before this call.
+    /// Continues a handshake with received bytes; returns how many were used. `since`: the arrival time of the
+    /// bytes, and the thread's processor time before this call.
     pub(super) fn shake_hands(
         &mut self,
         around: &mut Around<'_>,
@@ -337,7 +338,7 @@ impl Held {
         }
     }
 
-    /// Handles the proxy's response as far as it has arrived. Returns the number of used bytes.
+    /// Handles the part of the proxy's response that has arrived. Returns the number of used bytes.
     pub(super) fn on_tunnel_answer(
         &mut self,
         around: &mut Around<'_>,
@@ -358,7 +359,7 @@ impl Held {
         0
     }
 
-    /// Handles the response to the upgrade as far as it has arrived. Returns the number of used bytes.
+    /// Handles the part of the upgrade response that has arrived. Returns the number of used bytes.
     pub(super) fn on_upgrade_answer(
         &mut self,
         around: &mut Around<'_>,
@@ -408,8 +409,8 @@ impl Held {
         used
     }
 
-    /// Handles the end of a connection before the upgrade was accepted. As in the plug-in's reader, the end of the
-    /// stream also ends the head.
+    /// Handles the end of a connection before the upgrade was accepted. As in the plug-in, the end of the stream
+    /// also ends the response head.
     pub(super) fn opening_ended(&mut self, around: &mut Around<'_>, at: u32, ending: Ending) {
         let asked = self.opening(at).is_some_and(|opening| opening.connected_at > 0);
         let secure = around.net.routes[self[at].route].secure;
@@ -430,13 +431,14 @@ impl Held {
         around.limit(self[at].user, limit, around.clock.now());
     }
 
-    /// Restarts the time limit for reading: handshake bytes had arrived in time, and this process answered them late.
+    /// Restarts the time limit for reading, because handshake bytes had arrived in time and this process handled
+    /// them late.
     pub(super) fn restart_read_limit(&mut self, around: &mut Around<'_>, at: u32) {
         self.read_limit(around, at);
     }
 }
 
-/// Returns the status of a refused upgrade; 0 if there was none.
+/// Returns the HTTP status of a refused upgrade; 0 if there was none.
 fn status_of(refusal: &Refusal) -> u16 {
     match refusal {
         Refusal::Status { status, .. } => *status,

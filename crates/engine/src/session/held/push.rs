@@ -28,7 +28,7 @@ pub(crate) struct Push {
     /// Time at which the push arrived at this host, and time at which it was read.
     pub(crate) arrival: Nanos,
     pub(crate) now: Nanos,
-    /// True if the listener waited for one push only.
+    /// True if the listener waited for a single push.
     pub(crate) only: bool,
     start: usize,
     end: usize,
@@ -86,7 +86,7 @@ impl Held {
         self.notify(around, at, HeldEvent::Push);
     }
 
-    /// Puts a push into the inbox that its listener no longer waits for.
+    /// Puts a push into the inbox, because its listener no longer waits for it.
     pub(crate) fn keep_push(
         &mut self,
         around: &mut Around<'_>,
@@ -138,7 +138,7 @@ impl Held {
         }
     }
 
-    /// Takes the oldest frame from the inbox. If the inbox was full and has room now, reading continues.
+    /// Takes the oldest frame from the inbox. If the inbox was full and now has free space, reading resumes.
     pub(crate) fn take_from_inbox(&mut self, around: &mut Around<'_>, at: u32) -> Option<Queued> {
         let rest = self[at].rest.as_mut()?;
         let frame = rest.inbox.pop()?;
@@ -150,7 +150,7 @@ impl Held {
         Some(frame)
     }
 
-    /// Resumes reading if the connection had stopped.
+    /// Resumes reading if the connection is not being read.
     pub(crate) fn resume_reading(&mut self, around: &mut Around<'_>, at: u32) {
         if std::mem::take(&mut self[at].stopped) {
             around.recorder.add(Counter::ReadingResumed, 1);
@@ -158,19 +158,19 @@ impl Held {
         }
     }
 
-    /// Takes the oldest push whose listener was notified.
+    /// Takes the oldest push of those whose listeners were notified.
     #[inline]
     pub(crate) fn take_push(&mut self) -> Option<Push> {
         self.pushes.pop_front()
     }
 
-    /// Lends out the payloads of all pushes.
+    /// Lends out the buffer with the payloads of all pushes.
     #[inline]
     pub(crate) fn lend_payloads(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.payloads)
     }
 
-    /// Takes the lent payloads back.
+    /// Takes back the lent buffer.
     #[inline]
     pub(crate) fn return_payloads(&mut self, mut payloads: Vec<u8>) {
         if self.pushes.is_empty() {

@@ -1,4 +1,4 @@
-//! Reads sockets of held connections, and the frames in their data. Hot.
+//! Reads sockets of held connections, and parses the frames in their data. Hot.
 //!
 //! A connection is read whenever it has data, unless its inbox is full. An incomplete frame at the end of the input is
 //! kept and parsed when it is complete. All other input is parsed in the receive buffer.
@@ -57,14 +57,14 @@ impl Held {
         }
     }
 
-    /// Notifies the listener that nothing it waits for will arrive.
+    /// Notifies the listener that the awaited event will not occur.
     pub(super) fn notify_over(&mut self, around: &mut Around<'_>, at: u32) {
         self[at].listener = Listener::None;
         self.notify(around, at, HeldEvent::Over);
     }
 
-    /// Handles the timer of a user that waits on its connection. Returns true if the time limit is over and everything
-    /// that arrived in time was read.
+    /// Handles the timer of a user that waits on its connection. Returns true if the time limit has passed and
+    /// everything that arrived in time was read.
     pub(crate) fn is_late(&mut self, around: &mut Around<'_>, index: UserId, now: Nanos) -> bool {
         let user = &around.users[index];
         if user.limit == Nanos::MAX {
@@ -106,7 +106,7 @@ impl Held {
         self.settle(around, at);
         let same = self[at].transport.generation == generation;
         if any && shakes_hands && same && self[at].state == State::Handshaking {
-            // The bytes arrived in time, and this process answered them late.
+            // The bytes arrived in time, and this process handled them late.
             self.restart_read_limit(around, at);
             return false;
         }
@@ -178,7 +178,7 @@ impl Held {
             let full = received.bytes == scratch.len();
             self.take_input(around, at, &mut scratch[..received.bytes], arrival, now);
             let socket = &mut self[at];
-            // Set only now, because a close frame is reported with the silent time before it.
+            // Set only now, because the report of a close frame includes the silent time before it.
             socket.last_io = now;
             let over = socket.transport.generation != generation
                 || socket.stopped
@@ -186,7 +186,7 @@ impl Held {
             if over || !(full || hangup) {
                 break;
             }
-            // Other users have their turn, and so has the listener.
+            // Other users and the listener run before reading continues.
             if now >= until || !self.pushes.is_empty() {
                 around.net.unfinished.push_back((self.token(at), hangup));
                 break;
@@ -342,7 +342,7 @@ impl Held {
         self.rest(at).plain = whole;
     }
 
-    /// Handles the connection's own bytes: responses during its opening, then frames.
+    /// Handles input after decryption: responses while the connection is opened, then frames.
     fn take_plain_input(
         &mut self,
         around: &mut Around<'_>,
@@ -416,7 +416,7 @@ impl Held {
         Taken::Used(used)
     }
 
-    /// Checks the size of an incomplete frame: without a listener, it counts against the inbox limit.
+    /// Checks the size of an incomplete frame. Without a listener, the frame counts against the inbox limit.
     fn input_kept(&mut self, around: &mut Around<'_>, at: u32) {
         let socket = &self[at];
         let waiting = socket.rest.as_ref().map_or(0, |rest| rest.tail.len() + rest.inbox.bytes());

@@ -1,8 +1,9 @@
-//! Number of received bytes that the kernel holds and this process has not read: a sample of the sockets is checked
-//! once a second.
+//! The number of received bytes that the kernel holds and this process has not read. A sample of the sockets is
+//! checked once a second.
 //!
-//! Sockets are read as soon as they are readable. So unread bytes mean that this process falls behind, or that reading
-//! was stopped. Checking all sockets would cost a system call each, and a sample of them shows a backlog too.
+//! Sockets are read as soon as they are readable. So unread bytes mean that this process is too slow, or that
+//! reading was stopped. Checking all sockets would cost a system call each, and a sample of them also shows a
+//! backlog.
 
 use stats::Counter;
 
