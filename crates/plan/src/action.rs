@@ -1,9 +1,9 @@
-//! Actions of a Flow Control Action.
+//! Actions that a Flow Control Action can request.
 
-/// Action of a Flow Control Action.
+/// The action that a Flow Control Action requests.
 #[derive(Debug)]
 pub enum Action {
-    /// Pauses the user for a time in milliseconds.
+    /// Pauses the user for a time in milliseconds, given by a template.
     Pause(crate::template::Template),
     /// Ends the user.
     StopUser,
@@ -13,8 +13,8 @@ pub enum Action {
     StopTestNow,
     /// Starts the next iteration of the group.
     NextIteration,
-    /// Starts the next iteration of the loop around the action.
+    /// Starts the next iteration of the loop that contains the action.
     NextLoopIteration,
-    /// Breaks out of the loop around the action.
+    /// Leaves the loop that contains the action.
     BreakLoop,
 }

@@ -63,7 +63,7 @@ enum Check {
     XPath2(Box<XPath2Assertion>),
     Xml,
     Script(Arc<Scripted>),
-    /// A job that the engine runs in Java.
+    /// A job that the engine sends to Java.
     Job(Job),
 }
 
@@ -149,7 +149,7 @@ impl Assertion {
         env.core.give(name);
     }
 
-    /// Returns a mistake in the settings that is known before a run, such as an invalid pattern.
+    /// Returns a message about an invalid setting that is known before a run, such as an invalid pattern.
     pub fn complaint(&self) -> Option<String> {
         match &self.check {
             Check::Response(check) => check.complaint(),
@@ -171,18 +171,18 @@ impl Assertion {
         if let Check::Response(check) = &self.check {
             check.prepare(result);
         }
-        // The entry is taken out of the result while the check reads the rest of the result.
+        // The assertion's entry is moved out of the result while the check reads the rest of the result.
         let mut entry = std::mem::take(result.add_assertion(name));
         let ((), gave_up) =
             evaluation::watched(name, env, |env| self.find(name, result, &mut entry, env));
-        // As in JMeter, an exception of a function is the result of this assertion and does not affect the sample
-        // otherwise.
+        // As in JMeter, an exception of a function becomes the result of this assertion and has no other effect on
+        // the sample.
         if let Some(thrown) = env.core.thrown.take() {
             entry.failure = false;
             entry.throw(&thrown.to_string());
         }
         if let Some(why) = gave_up {
-            // The outcome of the check is unknown.
+            // After an exception, the outcome of the check is unknown.
             entry.failure = false;
             entry.fail_with_error(&why.to_string());
         }

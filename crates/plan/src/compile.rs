@@ -35,11 +35,12 @@ use crate::result::Request;
 use crate::support::{Kind, Support};
 use scope::{children, class};
 
-/// Property by which a run tells its workers that there is no Java, so that elements that need Java are left out.
+/// Property by which a run tells its worker processes that there is no Java, so that elements that need Java are
+/// left out.
 pub const WITHOUT_JAVA: &str = "throng.jvm.without";
 
-/// Property by which a run tells its workers which classes of [`crate::support::OF_PLUGINS`] Java has, separated by
-/// commas.
+/// Property by which a run tells its worker processes which classes of [`crate::support::OF_PLUGINS`] are available
+/// in Java, separated by commas.
 pub const PLUGINS: &str = "throng.jvm.plugins";
 
 /// Settings that a compilation depends on, besides the document.
@@ -49,8 +50,8 @@ pub struct Settings {
     pub properties: HashMap<String, String>,
     /// Folder of the plan, used to resolve the paths of data files.
     pub folder: PathBuf,
-    /// True if parts that only Java can run are compiled for Java ([`Plan::java_backed`]); otherwise they are left
-    /// out and reported.
+    /// True if elements that only Java can run are compiled for Java ([`Plan::java_backed`]). Otherwise they are
+    /// left out and reported.
     pub java_backing: bool,
 }
 
@@ -60,7 +61,7 @@ impl Settings {
         self.properties.get(name).map_or(default, String::as_str)
     }
 
-    /// True if Java has this plug-in class, without which the element is ignored.
+    /// Returns true if this plug-in class is available in Java. Without it, the element is ignored.
     pub(crate) fn has_plugin(&self, class: &str) -> bool {
         self.java_backing && self.property(PLUGINS, "").split(',').any(|one| one == class)
     }
@@ -155,9 +156,9 @@ struct Walk<'a> {
     plan: Plan,
     /// Indexes of listeners in the plan's table.
     listeners: HashMap<ElementId, ListenerId>,
-    /// Iteration events of elements, for elements that have one.
+    /// For elements that act at the start of an iteration: their events.
     events: HashMap<ElementId, OnIteration>,
-    /// Jobs that evaluate expressions of these elements in Java.
+    /// For elements with expressions that Java evaluates: the jobs that do so.
     texts: HashMap<ElementId, Job>,
     /// Indexes of throughput timers and cookie managers in the plan's tables.
     places: HashMap<ElementId, u32>,
@@ -165,7 +166,7 @@ struct Walk<'a> {
     gateway_of_run: std::cell::OnceCell<Option<u32>>,
     /// Elements that apply to samplers, by level, from the group's level down to the current one.
     levels: Vec<scope::Level>,
-    /// Enabled children of the Test Plan except groups; they count as children of every group, too.
+    /// Enabled children of the Test Plan except groups. They also count as children of every group.
     shared: Vec<ElementId>,
     /// Indexes of thread groups in the plan's table.
     groups: HashMap<ElementId, GroupId>,
@@ -173,16 +174,16 @@ struct Walk<'a> {
     controllers: HashMap<ElementId, ControllerId>,
     /// Sample Timeouts for the samplers of the current thread, which is a group or a branch.
     timeouts: Vec<u32>,
-    /// True inside a branch of a Parallel Controller with a parent sample.
+    /// True while a branch of a Parallel Controller with a parent sample is compiled.
     silent: bool,
-    /// Number of the current group's state slots so far.
+    /// Number of state slots that the current group uses so far.
     slots: u32,
     /// Keystore Configurations of the plan.
     keystores: Vec<ElementId>,
 }
 
 impl Walk<'_> {
-    /// Compiles elements that apply to the whole plan, wherever they are: User Defined Variables and Keystore
+    /// Compiles the elements that apply to the whole plan, wherever they are: User Defined Variables and Keystore
     /// Configurations.
     fn variables(&mut self, root: ElementId) {
         for id in self.enabled_below(root) {
@@ -225,7 +226,7 @@ impl Walk<'_> {
         for id in &shared {
             self.warn_of_shared(*id);
         }
-        // Summarisers deeper in the tree would summarize only a part of the run.
+        // A summariser deeper in the tree would summarise only a part of the run.
         for id in shared.iter().filter(|id| class(doc, **id) == "Summariser") {
             self.plan.summarisers.push(doc.element(*id).name.clone());
         }
@@ -243,7 +244,7 @@ impl Walk<'_> {
         let mut numbers = HashMap::new();
         for id in groups {
             let phase = element::thread_group::phase(class(doc, id));
-            // Groups that cannot run still count for the group numbers in user names.
+            // Groups that cannot run are still counted in the group numbers of user names.
             let number = numbers.entry(phase.unwrap_or(Phase::Main) as u8).or_insert(0u32);
             *number += 1;
             if let Some(phase) = phase {
@@ -288,8 +289,8 @@ impl Walk<'_> {
         self.plan.groups.push(group);
     }
 
-    /// Adds a sampler or controller of the Test Plan to a group. JMeter runs it after the group's own elements,
-    /// without its children.
+    /// Adds a sampler or controller that is a child of the Test Plan to a group. JMeter runs it after the group's
+    /// own elements, without its children.
     fn shared_by_groups(&mut self, id: ElementId, main: ControllerId) {
         match scope::kind(self.ctx.doc, id) {
             Kind::Sampler => self.sampler_with(id, &[], main),
@@ -353,8 +354,8 @@ impl Walk<'_> {
         self.levels.pop();
     }
 
-    /// Creates a controller; its children are the last entry of `levels`. Expressions of the controller begin at
-    /// `mark`.
+    /// Creates a controller. The last entry of `levels` holds its children. Its expressions are those compiled
+    /// since `mark`.
     fn open(
         &mut self,
         id: ElementId,
@@ -400,8 +401,8 @@ impl Walk<'_> {
         self.plan.controllers[controller.0 as usize].on_iteration = self.on_iteration(own);
     }
 
-    /// Returns the events at the start of a controller's iterations: those of elements below it, but not below
-    /// another controller. The last element in the tree comes first, as in JMeter.
+    /// Returns the events at the start of a controller's iterations: events of elements below it that are not below
+    /// another controller. The event of the last element in the tree comes first, as in JMeter.
     fn on_iteration(&mut self, own: &[ElementId]) -> Vec<OnIteration> {
         let mut found = Vec::new();
         for child in own {
@@ -438,8 +439,8 @@ impl Walk<'_> {
         found.extend(self.event(id));
     }
 
-    /// Returns the event of an element at the start of an iteration. All groups share the events of elements of the
-    /// Test Plan.
+    /// Returns the event of an element at the start of an iteration. If the element is a child of the Test Plan,
+    /// all groups share the event.
     fn event(&mut self, id: ElementId) -> Option<OnIteration> {
         if let Some(event) = self.events.get(&id) {
             return Some(*event);
@@ -447,8 +448,8 @@ impl Walk<'_> {
         let mark = self.ctx.mark();
         let event = element::on_iteration(&mut self.ctx, id, &mut self.plan)?;
         self.events.insert(id, event);
-        // Only User Parameters can wait for Java during an iteration; Java evaluates the expressions of other elements
-        // when the run starts.
+        // Of these elements, only User Parameters can wait for Java during an iteration. Java evaluates the
+        // expressions of the others when the run starts.
         if matches!(event, OnIteration::UserParameters(_))
             && let Some(texts) = self.ctx.evaluate(mark)
         {
@@ -483,7 +484,8 @@ impl Walk<'_> {
         self.put(id, around, kind, &scope, on_failure, mark);
     }
 
-    /// Adds a sampler with the elements in its scope to a controller. Expressions of the sampler begin at `mark`.
+    /// Adds a sampler with the elements in its scope to a controller. The sampler's expressions are those compiled
+    /// since `mark`.
     fn put(
         &mut self,
         id: ElementId,
@@ -524,7 +526,7 @@ impl Walk<'_> {
         self.own(sampler, id, &scope.configs);
     }
 
-    /// Returns the parts of a sample that result files show: those of the listeners in scope, and the command
+    /// Returns the parts of a sample that result files contain: files of the listeners in scope, and the command
     /// line's result file, which the properties configure.
     fn shown(&self, listeners: &[ListenerId]) -> Needs {
         use element::listener::needs;
@@ -563,7 +565,8 @@ impl Walk<'_> {
             own = own.saturating_sub(1);
             at = controller.parent;
         }
-        // Listeners are notified from the innermost level outwards; the last request about loops applies.
+        // Listeners are notified from the innermost level outwards. Of several requests about loops, the last one
+        // applies.
         let elements = self.levels[from..].iter().rev().flatten();
         let asked = elements.filter_map(|(_, id)| element::result_action::compile(&self.ctx, *id));
         let mut on_failure = OnFailure::default();
@@ -594,8 +597,8 @@ impl Walk<'_> {
         texts.into_iter().chain([timer]).collect()
     }
 
-    /// Returns the work of an element before a sampler, preceded by a job that evaluates its expressions in Java if
-    /// needed.
+    /// Returns the work of an element that runs before a sampler, preceded by a job that evaluates its expressions
+    /// in Java if needed.
     fn before(&mut self, id: ElementId) -> Vec<Before> {
         let Some(event) = self.event(id) else {
             let java_backed = self.ctx.host(id, Role::Before).map(Job::Run);
@@ -629,7 +632,7 @@ impl Walk<'_> {
         (self.plan.hash, self.plan.text_hash) = report::hashes(doc, self.ctx.settings);
         let mut samplers = self.plan.samplers.iter();
         let shows = samplers.any(|sampler| matches!(sampler.kind, SamplerKind::Debug(_)));
-        // Scripts may read any of these variables.
+        // Scripts may read any of these variables, so that they need slots.
         let hosts = !self.ctx.java_backing.java_backed.elements.is_empty() || self.ctx.mark() > 0;
         if shows || hosts {
             self.name_what_jmeter_sets();
@@ -646,7 +649,7 @@ impl Walk<'_> {
         Compiled { plan: Some(self.plan), diags, support, included: doc.included().to_vec() }
     }
 
-    /// Assigns slots to the variables that JMeter itself sets, so that Debug Samplers show them and scripts can
+    /// Assigns slots to the variables that JMeter itself sets, so that Debug Samplers list them and scripts can
     /// read them.
     fn name_what_jmeter_sets(&mut self) {
         let names = &mut self.ctx.text.names;

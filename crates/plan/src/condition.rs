@@ -1,8 +1,8 @@
 //! Conditions of If Controllers: an expression that evaluates to `true`, or a small JavaScript.
 //!
-//! JMeter inserts the values of variables into the script text and then runs the script. This module evaluates what
-//! conditions usually contain (literals, comparisons, arithmetic, logic) by JavaScript's rules. As in JMeter, a
-//! script that throws counts as false. Other scripts need a JVM; compiling the plan detects them.
+//! JMeter inserts the values of variables into the script and then runs it. This module evaluates what conditions
+//! usually contain (literals, comparisons, arithmetic, logic) by JavaScript's rules. As in JMeter, a script that
+//! throws an exception counts as false. Other scripts need a JVM; they are detected when the plan is compiled.
 
 mod script;
 
@@ -34,28 +34,28 @@ impl Condition {
     }
 }
 
-/// True if this module can evaluate the script, whatever the values of its variables.
+/// Returns true if this module can evaluate the script, whatever the values of its variables.
 pub(crate) fn is_native_script(source: &str) -> bool {
     script::is_known(&with_values(source))
 }
 
-/// True if the script is a comparison that this module can evaluate, whatever the values of its variables.
+/// Returns true if the script is a comparison that this module can evaluate, whatever the values of its variables.
 pub(crate) fn is_comparison(source: &str, dialect: Dialect) -> bool {
     script::is_comparison(&with_values(source), dialect)
 }
 
-/// Appends the value of a script; false if the script throws.
+/// Appends the value of a script to `out`. Returns false if the script throws an exception.
 pub(crate) fn compute(source: &str, dialect: Dialect, out: &mut String) -> bool {
     script::append(source, dialect, out)
 }
 
-/// Replaces each `${…}` in a script by a value.
+/// Replaces each `${…}` in a script by a sample value.
 pub(crate) fn with_values(source: &str) -> String {
     let mut plain = String::with_capacity(source.len());
     let mut rest = source;
     while let Some(at) = rest.find("${") {
         plain.push_str(&rest[..at]);
-        // A number is valid in place of any value, with or without quotes around it.
+        // A number is valid in place of any value, inside or outside quotes.
         plain.push('1');
         rest = &rest[at + 2..];
         let mut depth = 1;

@@ -1,4 +1,5 @@
-//! JMeter's elements, one file each: properties, compiled form, `compile`, and their work during a run.
+//! JMeter's elements, one file each: properties, compiled form, the function `compile`, and the element's work
+//! during a run.
 //!
 //! This file only maps each element class to its file.
 
@@ -96,7 +97,8 @@ use crate::support::Level;
 use crate::template::{Template, TemplateCompiler};
 use crate::websocket::{self, Around};
 
-/// Compiles a controller; `None` if it cannot run. `count` is the number of Throughput Controllers before it.
+/// Compiles a controller; `None` if it cannot run. `count` is the number of Throughput Controllers compiled before
+/// it.
 pub(crate) fn controller(
     ctx: &mut Context<'_>,
     id: ElementId,
@@ -181,7 +183,7 @@ pub(crate) fn sampler(
 pub(crate) fn sampler_needs(kind: &SamplerKind) -> Needs {
     match kind {
         SamplerKind::Http(http) if http.resources.is_some() => {
-            // Embedded resources depend on the browser that the request's `User-Agent` header names.
+            // The embedded resources of a page depend on the browser that the request's `User-Agent` header names.
             let agent =
                 if http.sets_user_agent() { Needs::REQUEST_HEADERS } else { Needs::empty() };
             Needs::PAGE | agent
@@ -191,7 +193,7 @@ pub(crate) fn sampler_needs(kind: &SamplerKind) -> Needs {
     }
 }
 
-/// Compiles the label of a sampler. Like any missing property, a missing name is inherited from the nearest config
+/// Compiles the label of a sampler. A missing name, like any missing property, is inherited from the nearest config
 /// element with defaults.
 pub(crate) fn sampler_name(
     ctx: &mut Context<'_>,
@@ -214,7 +216,7 @@ pub(crate) fn sampler_name(
     ctx.text(named, name)
 }
 
-/// Compiles a timer; `None` if it cannot run. `count` is the number of throughput timers before it.
+/// Compiles a timer; `None` if it cannot run. `count` is the number of throughput timers compiled before it.
 pub(crate) fn timer(ctx: &mut Context<'_>, id: ElementId, count: u32) -> Option<Timer> {
     let around = ctx.text.enter(id);
     let made = timer_of(ctx, id, count);
@@ -271,7 +273,7 @@ pub(crate) fn on_iteration(
     })
 }
 
-/// Returns the work before a sampler of an element with this iteration event, if it has any.
+/// Returns the work that an element with this iteration event runs before a sampler, if any.
 pub(crate) fn before_sampler(event: OnIteration) -> Option<Before> {
     match event {
         OnIteration::UserParameters(at) => Some(Before::UserParameters(at)),
@@ -391,7 +393,7 @@ fn settled<T>(
     }
 }
 
-/// Finds problems of a single element that lower its support level or limit it.
+/// Finds problems of a single element that lower its support level or limit its function.
 pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
     match scope::class(ctx.doc, id) {
         "TestPlan" => test_plan::review(ctx, id),
@@ -413,7 +415,7 @@ pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
         _ => {}
     }
     gateway::review_script(ctx, id);
-    // Java compiles the templates of elements that it runs, and may have functions from plug-ins.
+    // Java compiles the templates of elements that it runs, and it may have additional functions from plug-ins.
     if ctx.is_java_backed(id) {
         return;
     }
@@ -425,7 +427,7 @@ pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
     ctx.settle(id);
 }
 
-/// Compiles all templates of an element to find their problems.
+/// Compiles all templates of an element only to find their problems.
 fn read_texts(props: &Props, text: &mut TemplateCompiler) {
     for prop in props.iter() {
         read_value(&prop.value, text);

@@ -1,5 +1,5 @@
-//! Everything that an expression may read and change during its evaluation: the variables and identity of one user,
-//! the state that functions keep for a user, and the state that all users of the process share.
+//! Everything that an expression may read and change: the variables and identity of one user, the state that
+//! functions keep for a user, and the state that all users of the process share.
 //!
 //! Evaluation never blocks: shared counters are atomics, and properties are read from a snapshot, which is renewed
 //! only after a property was written.
@@ -31,8 +31,8 @@ pub struct Env<'a> {
     pub shared: &'a Shared,
     /// Reusable buffers and the random generator of the core.
     pub core: &'a mut Scratch,
-    /// Clock, read only when an expression needs the time: a reading costs as much as evaluating a short
-    /// expression.
+    /// Clock. It is read only when an expression needs the time, because reading it costs as much as evaluating a
+    /// short expression.
     pub clock: &'a dyn WallClock,
 }
 
@@ -65,7 +65,8 @@ impl Env<'_> {
         self.clock.run_ms()
     }
 
-    /// Reads the variable whose name the template evaluates to; `None` if it is undefined.
+    /// Calls `read` with the value of the variable whose name the template evaluates to; `None` if the variable is
+    /// undefined.
     pub(crate) fn read_named<R>(
         &mut self,
         name: &Template,
@@ -110,11 +111,11 @@ impl Variables for Env<'_> {
 pub struct UserIdentity<'a> {
     /// Name of the test plan file (`__TestPlanName`).
     pub plan_file: &'a str,
-    /// Prefix of user names: the host, if several hosts run the whole plan each.
+    /// Prefix of user names: the host name, if several hosts each run the whole plan.
     pub prefix: &'a str,
     /// Evaluated name of the thread group.
     pub group: &'a str,
-    /// Text after the group name in user names.
+    /// Part of user names after the group name.
     pub tail: &'static str,
     /// Number of the group within its phase, from 1.
     pub group_number: u32,
@@ -122,7 +123,7 @@ pub struct UserIdentity<'a> {
     pub user: u32,
     /// Iteration of the group's main loop, from 1.
     pub iteration: u32,
-    /// Evaluated name of the running sampler; empty outside a sampler.
+    /// Evaluated name of the running sampler; empty if no sampler runs.
     pub sampler: &'a str,
 }
 
@@ -140,16 +141,18 @@ impl UserIdentity<'_> {
 pub struct Scratch {
     /// Random number generator.
     pub random: crate::random::Random,
-    /// First exception that an evaluation threw, as JMeter would throw it, since the field was last taken. The
-    /// caller that renders a sampler takes it and fails the sample (or ends the user, see [`Thrown::stops_user`]).
+    /// First exception that an evaluation threw since the field was last taken. JMeter would throw the same
+    /// exception. The caller that renders a sampler takes it and fails the sample (or ends the user, see
+    /// [`Thrown::stops_user`]).
     pub thrown: Option<Thrown>,
-    /// Set after a post-processor has thrown: the sample has no result, and this is the request to its user.
+    /// The request to the user of a sample that was lost, because a post-processor has thrown an exception; `None`
+    /// if no sample was lost.
     pub lost: Option<crate::result::Request>,
-    /// Template of the sampler's name if functions in it have side effects: it is evaluated at each use.
+    /// Template of the sampler's name, if it contains functions with side effects. It is evaluated at each use.
     pub sampler: Option<crate::template::Template>,
     /// True while a sampler's name is being evaluated; reading the name then would recurse endlessly.
     pub naming: bool,
-    /// Messages about extractors that exceeded their bound; each is logged once.
+    /// Messages about extractors that exceeded their bound of work. Each message is logged once.
     pub(crate) told: std::collections::HashSet<Box<str>>,
     /// Cache of functions, one per core.
     pub(crate) cache: crate::function::Cache,

@@ -1,5 +1,5 @@
-//! Evaluation of a plan's expressions under a [bound of work](lang::work), with a log message when an evaluation
-//! exceeds it.
+//! Evaluation of a plan's expressions under a [bound of work](lang::work). A log message reports evaluations that
+//! exceed it.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -27,7 +27,7 @@ pub(crate) fn watched<R>(
     (result, gave_up)
 }
 
-/// Logs that an evaluation exceeded its bound: the first time, and then less and less often.
+/// Logs that an evaluation exceeded its bound: the first time, and then at increasing intervals.
 #[cold]
 fn report(what: &str, why: GaveUp, env: &Env<'_>) {
     let of = match env.who.sampler {
@@ -40,10 +40,10 @@ fn report(what: &str, why: GaveUp, env: &Env<'_>) {
     }
 }
 
-/// Returns the count of messages about `what` on this thread if it is 1, 10, 100, …; otherwise `None`.
+/// Returns the number of messages about `what` on this thread, if it is 1, 10, 100, …; otherwise `None`.
 fn count_if_due(what: &str) -> Option<u64> {
     SAID.with_borrow_mut(|said| {
-        // Names built from data must not fill the memory.
+        // Names that are built from data must not fill the memory.
         if said.len() >= 1000 {
             said.clear();
         }

@@ -1,10 +1,10 @@
-//! Work of elements at the start of an iteration and before a sampler.
+//! Work that elements do at the start of an iteration and before a sampler.
 
 use crate::env::Env;
 use crate::plan::{Before, OnIteration, Plan};
 use crate::result::SampleResult;
 
-/// Request of an element to end a user or the run, with the reason for the log.
+/// An element's request to end a user or the run, with the reason for the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// Ends the user, for the given reason.
@@ -13,7 +13,7 @@ pub enum Stop {
     Test(String),
 }
 
-/// Executes the event at the start of an iteration.
+/// Executes an element's work at the start of an iteration.
 pub fn iterate(event: OnIteration, plan: &Plan, env: &mut Env<'_>) -> Result<(), Stop> {
     match event {
         OnIteration::Csv(at) => return plan.csv[at as usize].next(at as usize, env),
@@ -26,7 +26,7 @@ pub fn iterate(event: OnIteration, plan: &Plan, env: &mut Env<'_>) -> Result<(),
     Ok(())
 }
 
-/// Saves the data of a result that later samplers need.
+/// Saves the data of a result that later samplers need, such as session ids.
 pub fn note(result: &SampleResult, plan: &Plan, env: &mut Env<'_>) {
     for (at, session) in plan.sessions.iter().enumerate() {
         session.note(at, result, env);
@@ -36,12 +36,12 @@ pub fn note(result: &SampleResult, plan: &Plan, env: &mut Env<'_>) {
     }
 }
 
-/// Executes the work before a sampler.
+/// Executes an element's work before a sampler.
 pub fn before(event: Before, plan: &Plan, env: &mut Env<'_>) {
     match event {
         Before::UserParameters(at) => plan.user_parameters[at as usize].at_sampler(env),
         Before::Script(at) => plan.scripts[at as usize].process(None, env),
-        // The engine, not this function, runs jobs.
+        // The engine runs jobs itself.
         Before::Job(_) => {}
     }
 }

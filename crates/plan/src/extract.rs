@@ -1,8 +1,8 @@
 //! Post-processors that copy values of a result into variables.
 //!
-//! They run in the order of the plan, for failed samples too. Where JMeter logs an error and continues, these
-//! continue, too; where it throws, the sample is lost as in JMeter. Their cost is that of their searches; a warm
-//! run allocates only where stated.
+//! They run in the order of the plan, also for failed samples. Where JMeter logs an error and continues, they
+//! continue too; where JMeter throws an exception, the sample is lost as in JMeter. Their cost is that of their
+//! searches. After the first samples, they allocate memory only where stated.
 
 mod boundary;
 mod css;
@@ -77,12 +77,13 @@ pub enum Extractor {
     FifoPut(Box<FifoPut>),
     /// A script that runs as a post-processor.
     Script(Arc<Scripted>),
-    /// A job that the engine runs in Java.
+    /// A job that the engine sends to Java.
     Job(Job),
 }
 
 impl Extractor {
-    /// True if the extractor may set the variable, judging by its settings. What Java does is unknown.
+    /// Returns true if the extractor's settings allow it to set the variable. A Java job may set
+    /// any variable.
     pub fn may_set(&self, variable: &str) -> bool {
         let reference = match self {
             Self::Regex(of) => of.reference(),
@@ -156,7 +157,8 @@ pub fn compile(
     })
 }
 
-/// Drops the result of the sample, as JMeter does if an extractor throws; logs this once per sampler and message.
+/// Drops the result of the sample, as JMeter does if an extractor throws an exception. Logs this once per sampler
+/// and message.
 fn gives_up(env: &mut Env<'_>, thrown: &str) {
     env.core.lost.get_or_insert_default();
     let text = format!("'{}': {thrown} {LOST}", env.who.sampler);
@@ -165,7 +167,7 @@ fn gives_up(env: &mut Env<'_>, thrown: &str) {
     }
 }
 
-/// End of the message if JMeter throws at each sample.
+/// End of the message for an extractor at which JMeter throws an exception in each sample.
 const LOST: &str = "As in JMeter the sample is lost: it is sent, but no other post-processor or assertion runs, and it \
     is not in the results";
 
@@ -187,7 +189,7 @@ impl Extractor {
         }
     }
 
-    /// Returns the name of the extractor in JMeter.
+    /// Returns JMeter's name for this kind of extractor.
     fn kind(&self) -> &'static str {
         match self {
             Self::Regex(_) => "Regular Expression Extractor",
@@ -221,7 +223,7 @@ impl Extractor {
         }
     }
 
-    /// Returns a mistake in the settings that is known before a run, such as an invalid pattern.
+    /// Returns a message about an invalid setting that is known before a run, such as an invalid pattern.
     pub fn complaint(&self) -> Option<String> {
         match self {
             Self::Regex(extractor) => extractor.complaint(),

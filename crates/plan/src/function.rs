@@ -2,7 +2,8 @@
 //!
 //! Each function is a plain `fn` that reads the parameters of its [`Call`] and appends its value. The state of
 //! functions is separate from the compiled template: per user in [`Memory`], per core in [`Cache`], for the whole
-//! process in [`Shared`]. Parameters are evaluated into buffers of the core, so that a warm call allocates nothing.
+//! process in [`Shared`]. Parameters are evaluated into reused buffers of the core, so that repeated calls allocate
+//! nothing.
 
 mod cache;
 mod catalogue;
@@ -62,15 +63,15 @@ pub(crate) type Run = fn(&Call, &mut Env<'_>, &mut String) -> Outcome;
 /// Returns the reason why parameters are not supported, if they are not.
 pub(crate) type Check = fn(&[Template]) -> Option<String>;
 
-/// Support of a function.
+/// The way in which a function is supported.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Support {
     Native(Run),
-    /// Runs a script or an XML library in Java.
+    /// Java runs the function's script or XML library.
     Jvm,
     /// Runs a script in Java, or natively if it is a comparison.
     Script(Dialect, Run),
-    /// Runs a JEXL 3 script, natively as far as [`lang::jexl`] supports it.
+    /// A JEXL 3 script runs natively if [`lang::jexl`] supports it, otherwise in Java.
     Jexl(Run),
 }
 
@@ -82,15 +83,15 @@ pub(crate) struct Spec {
     /// Maximum number of parameters, or [`Spec::ANY`].
     pub(crate) max: u8,
     pub(crate) support: Support,
-    /// Index of the parameter that names a variable.
+    /// Index of the parameter that is the name of a variable.
     variable: Option<u8>,
     property: bool,
     state: bool,
     check: Option<Check>,
     /// Language of the function's simple scripts, which run natively, in addition to `support`.
     pub(crate) simple: Option<Language>,
-    /// True if the function accesses files or other machines or runs code; such functions never run while a plan is
-    /// only inspected.
+    /// True if the function accesses files or other machines, or runs code. Such functions never run while a plan
+    /// is only inspected.
     acts: bool,
 }
 
@@ -149,37 +150,37 @@ impl Spec {
         }
     }
 
-    /// Runs simple scripts in `language` natively.
+    /// Declares that simple scripts in `language` run natively.
     const fn simple(mut self, language: Language) -> Self {
         self.simple = Some(language);
         self
     }
 
-    /// Marks the function as having effects besides computing a value.
+    /// Declares that the function has effects besides computing a value.
     const fn acts(mut self) -> Self {
         self.acts = true;
         self
     }
 
-    /// Parameter `n` names a variable, which gets a slot at compile time.
+    /// Declares that parameter `n` names a variable, which gets a slot at compile time.
     const fn variable(mut self, n: u8) -> Self {
         self.variable = Some(n);
         self
     }
 
-    /// The first parameter names a property that the function reads.
+    /// Declares that the first parameter names a property, which the function reads.
     const fn reads_property(mut self) -> Self {
         self.property = true;
         self
     }
 
-    /// Each call in the plan has its own state.
+    /// Declares that each call in the plan has its own state.
     const fn stateful(mut self) -> Self {
         self.state = true;
         self
     }
 
-    /// Checks parameters for unsupported values at compile time.
+    /// Sets a function that checks parameters for unsupported values at compile time.
     const fn checked(mut self, check: Check) -> Self {
         self.check = Some(check);
         self
@@ -203,11 +204,11 @@ pub(crate) struct Call {
     args: Box<[Template]>,
     /// Compiled script of the call, if it is simple.
     pub(crate) script: Option<Box<Script>>,
-    /// State number of the call; `None` if the call has no state or was compiled at run time.
+    /// Number of the call's state; `None` if the call has no state or was compiled at run time.
     pub(crate) site: Option<u32>,
     /// Slot of the variable that a parameter names.
     pub(crate) target: Option<VarId>,
-    /// True if the call is part of text made at run time instead of the plan.
+    /// True if the call is part of a string that was built at run time.
     pub(crate) late: bool,
 }
 
@@ -219,7 +220,7 @@ impl Call {
     pub(crate) fn run(&self, env: &mut Env<'_>, out: &mut String) -> Outcome {
         if self.spec.acts && env.shared.is_inert() {
             env.shared.pass_over();
-            // A function that must not run evaluates to a reference like an undefined variable.
+            // A call that must not run evaluates to its own source, like a reference to an undefined variable.
             let _ = write!(out, "${{{}}}", self.spec.name);
             return Ok(());
         }
@@ -230,7 +231,7 @@ impl Call {
         &self.args
     }
 
-    /// True if Java computes the same value whenever it evaluates the call.
+    /// Returns true if Java always computes the same value for the call.
     pub(crate) fn is_same_in_java(&self) -> bool {
         ["__P", "__property", "__threadNum"].contains(&self.spec.name)
     }
@@ -250,7 +251,8 @@ impl Call {
         n < self.args.len()
     }
 
-    /// Returns the value of parameter `n`, empty if it is missing. Return the buffer with [`Scratch::give`].
+    /// Returns the value of parameter `n`, empty if it is missing. The buffer must be returned with
+    /// [`Scratch::give`].
     ///
     /// [`Scratch::give`]: crate::env::Scratch::give
     fn arg(&self, n: usize, env: &mut Env<'_>) -> Result<String, Thrown> {

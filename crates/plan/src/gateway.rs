@@ -1,4 +1,4 @@
-//! RPC Gateway Security: requests in its scope are signed and encrypted for a mobile gateway.
+//! RPC Gateway Security: signs and encrypts the requests in its scope for a mobile gateway.
 //!
 //! In a plan, the element is a Simple Config Element with properties of Throng (`throng.mgs.…`), which JMeter
 //! loads, shows and ignores. If several are in scope, the nearest applies. Missing settings are taken from the
@@ -58,7 +58,8 @@ pub(crate) fn is_one(ctx: &Context<'_>, id: ElementId) -> bool {
 }
 
 impl Gateway {
-    /// True if a response that cannot be decrypted may fail its sample even if no element reads the response.
+    /// Returns true if a response that cannot be decrypted may fail its sample, even if no element reads the
+    /// response.
     pub fn may_decrypt_always(&self) -> bool {
         let may = |name, is: fn(&str) -> bool| {
             self.texts[place(name)].fixed().is_none_or(|word| is(word.trim()))

@@ -1,7 +1,7 @@
 //! HTTP Request: its compiled form, and the rendering of requests, byte for byte as JMeter's HttpClient sends them.
 //!
-//! Rendering writes into reusable buffers of the core. The engine renders a request without variable parts only
-//! once. This module renders everything but the cookie line, because only the user knows which cookies apply.
+//! Rendering writes into reused buffers of the core. The engine renders a request without variable parts only once.
+//! This module renders everything except the cookie line, because the cookies depend on the user.
 
 mod body;
 mod change;
@@ -50,7 +50,7 @@ pub struct Http {
     pub auth: Option<u32>,
     /// Index of the DNS cache manager in scope.
     pub dns: Option<u32>,
-    /// Index of the gateway that the request is signed and encrypted for
+    /// Index of the gateway for which the request is signed and encrypted
     /// ([`Plan::gateways`](crate::plan::Plan::gateways)).
     pub gateway: Option<u32>,
     method: Template,
@@ -62,7 +62,7 @@ pub struct Http {
     arguments: Vec<Argument>,
     /// True if the body consists of the arguments' values, whatever their names.
     raw: Flag,
-    /// Changes by pre-processors, in the order of the plan.
+    /// Modifications by pre-processors, in the order of the plan.
     changes: Arc<[Change]>,
     files: Vec<file::FileArgument>,
     /// True if the body is `multipart/form-data` even without files.
@@ -88,7 +88,7 @@ pub struct Http {
     user_agent: Box<str>,
     /// HTTP client implementation that sends the request.
     client: Client,
-    /// True if a form without a content type gets the content type of forms.
+    /// True if a form without an explicit content type is sent with the content type of forms.
     form_by_default: bool,
     fixed: bool,
 }
@@ -98,7 +98,7 @@ pub struct Http {
 struct Client {
     /// Name of the implementation in the plan.
     name: Template,
-    /// Implementation if the plan's name is blank (`jmeter.httpsampler`).
+    /// Implementation that is used if the plan names none (`jmeter.httpsampler`).
     default: Box<str>,
     /// `User-Agent` of Java's own client.
     java: Box<str>,
@@ -130,12 +130,12 @@ struct Argument {
 pub(crate) struct Header {
     pub(crate) name: Template,
     pub(crate) value: Template,
-    /// True if the header comes from an outer Header Manager: it is not sent if an earlier header has the same
+    /// True if the header comes from an outer Header Manager. It is not sent if an earlier header has the same
     /// name.
     pub(crate) inherited: bool,
 }
 
-/// A rendered request; each core has one and reuses it.
+/// A rendered request. Each core has one and reuses it.
 #[derive(Debug, Default)]
 pub struct Request {
     /// True if the request uses TLS.
@@ -159,14 +159,14 @@ pub struct Request {
     /// Header lines in the order of sending, each ending in CR LF, without the cookie line and the final blank
     /// line.
     pub headers: Vec<u8>,
-    /// HttpClient only: header lines that are sent differently from the plan's text, as sent and as JMeter shows
-    /// them.
+    /// HttpClient only: header lines that are sent differently from how the plan writes them; each as sent and as
+    /// JMeter shows it.
     pub altered: Vec<(Box<[u8]>, Box<str>)>,
     /// End of the plan's header lines in `headers`. Conditional headers of the cache are inserted there.
     pub own_end: usize,
     /// True if the request is sent as by Java's own client.
     pub java: bool,
-    /// Java's own client only: true if the user adds no header lines.
+    /// Java's own client only: true if no header lines are added for the user.
     pub stripped: bool,
     /// Java's own client only: end of the header lines in `headers` that JMeter sets. The client adds the lines after
     /// it, and JMeter does not show them.
@@ -176,7 +176,7 @@ pub struct Request {
     /// Range of the plan's own cookie line in `headers`, with its CR LF; empty if there is none. The user's cookies
     /// replace it.
     pub own_cookie: Range<usize>,
-    /// Request body.
+    /// Body of the request.
     pub body: Vec<u8>,
     /// The body as JMeter shows it in its sampler data.
     pub query_string: String,
@@ -202,7 +202,7 @@ pub struct Request {
     changed: Changed,
     /// Proxy of the plan for this request; used if both name and port are set.
     pub proxy: RequestProxy,
-    /// Position in `headers` of the default `User-Agent` line, which is sent if the plan has none.
+    /// Position in `headers` for the default `User-Agent` line, which is sent if the plan has none.
     pub agent_at: usize,
     /// Buffer for escaping.
     bytes: Vec<u8>,
@@ -251,7 +251,7 @@ impl Request {
         (self.follow_redirects, self.auto_redirects, self.keep_alive) = (false, false, false);
     }
 
-    /// Replaces header lines in `shown` by the plan's text if they were sent differently.
+    /// Replaces header lines in `shown` by the lines of the plan, if they were sent differently.
     pub fn show_as_written(&self, shown: &mut String) {
         for (sent, written) in &self.altered {
             let sent: String = sent.iter().map(|byte| char::from(*byte)).collect();
@@ -312,9 +312,9 @@ pub fn show_lines(sent: &[u8], out: &mut String) {
     }
 }
 
-/// Appends the header lines that JMeter shows for a request of Java's own client: the lines that were set, without
-/// cookies. Their order is that of a `java.util.HashMap` of the names; lines with the same name are in reverse
-/// order.
+/// Appends the header lines that JMeter shows for a request of Java's own client: the lines that JMeter has set,
+/// without cookies. Their order is that of a `java.util.HashMap` of the names; lines with the same name are in
+/// reverse order.
 pub fn show_set_lines(request: &Request, out: &mut String) {
     let set = &request.headers[..request.set_end];
     let mut names: Vec<(&[u8], Vec<&[u8]>)> = Vec::new();
@@ -353,9 +353,9 @@ pub struct Unsendable {
     pub code: String,
     /// Response message as JMeter writes it.
     pub message: String,
-    /// True if not even the URL could be built: the result row has neither URL nor label.
+    /// True if not even the URL could be built, so that the result row has neither URL nor label.
     pub no_url: bool,
-    /// True if there is no client to send the request: the result row has a label but no URL.
+    /// True if there is no client to send the request, so that the result row has a label but no URL.
     pub no_client: bool,
 }
 
@@ -372,13 +372,14 @@ impl Unsendable {
 }
 
 impl Http {
-    /// True if the plan may set the `User-Agent`.
+    /// Returns true if the plan may set the `User-Agent`.
     pub(crate) fn sets_user_agent(&self) -> bool {
         let mut names = self.headers.iter().map(|header| header.name.fixed());
         names.any(|name| name.is_none_or(|name| name.eq_ignore_ascii_case("user-agent")))
     }
 
-    /// True if the user adds only cookies to the request and always sends it (no cache, authorization or proxy).
+    /// Returns true if only cookies are added to the request for a user, and the request is always sent (no cache,
+    /// authorization or proxy).
     pub fn is_plain(&self) -> bool {
         self.cache.is_none() && self.auth.is_none() && self.proxy.is_none()
     }
@@ -388,7 +389,7 @@ impl Http {
         &self.user_agent
     }
 
-    /// Sets the changes by pre-processors in scope.
+    /// Sets the pre-processors in scope that modify the request.
     pub(crate) fn change(&mut self, changes: Vec<Change>) {
         self.fixed &= changes.is_empty();
         self.changes = changes.into();

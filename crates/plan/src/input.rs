@@ -11,7 +11,7 @@ use std::path::Path;
 /// Maximum size in bytes of a file that is read in one piece.
 pub const MOST: u64 = 512 << 20;
 
-/// Opens a regular file for reading. Opening a folder succeeds, too, but reading it fails, as usual.
+/// Opens a regular file for reading. Opening a folder also succeeds, but reading it fails, as usual.
 ///
 /// # Errors
 ///
@@ -34,7 +34,7 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     read_from(open(path)?)
 }
 
-/// Reads a regular file like [`read`] and decodes it as UTF-8.
+/// Does the same as [`read`], and decodes the file as UTF-8.
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
 //! The part of a plan that only Java can run: elements run by their own Java classes, and expressions with functions
 //! that run scripts.
 //!
-//! Both have indexes in this module and are referred to by [`Job`]s in the plan. The engine passes a job to a JVM while
+//! Both have indexes in this module, to which [`Job`]s in the plan refer. The engine passes a job to a JVM while
 //! the user waits. A plan without Java-backed parts needs no JVM ([`JavaBacked::is_empty`]).
 
 pub(crate) mod reads;
@@ -22,7 +22,7 @@ pub struct TextId(pub u32);
 /// A range of consecutive expressions in [`JavaBacked::texts`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TextRange {
-    /// Index of the first text.
+    /// Index of the first expression.
     pub first: u32,
     /// Number of expressions in the range.
     pub count: u32,
@@ -35,16 +35,16 @@ impl TextRange {
     }
 }
 
-/// Marks an expression as the JavaScript condition of an If Controller. The marker, the controller's name, the marker
-/// and the condition follow each other.
+/// Marks an expression as the JavaScript condition of an If Controller. The expression consists of the marker, the
+/// controller's name, the marker and the condition.
 pub(crate) const CONDITION: char = '\u{1}';
 
-/// Returns the part of an expression for Java that users know from their plan.
+/// Returns the part of an expression for Java that is written in the plan.
 pub fn shown(text: &str) -> &str {
     text.rsplit(CONDITION).next().unwrap_or(text)
 }
 
-/// Consequence, for messages, if the class of a natively run element is missing in Java.
+/// Consequence of a missing Java class for an element that runs natively, for messages.
 pub const WITHOUT_OBJECT: &str = ": the element runs without it, but scripts get no sampler object, and their changes \
     to it have no effect";
 
@@ -53,11 +53,11 @@ pub const WITHOUT_OBJECT: &str = ": the element runs without it, but scripts get
 pub enum Job {
     /// Runs the code of an element.
     Run(JavaBackedId),
-    /// Evaluates expressions that the following element reads.
+    /// Evaluates expressions that the next element reads.
     Evaluate(TextRange),
 }
 
-/// Role in which a Java-backed element runs.
+/// The role in which a Java-backed element runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Config element: configures samplers.
@@ -83,7 +83,7 @@ bitflags::bitflags! {
     /// Java.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
     pub struct Reads: u8 {
-        /// The result: of the previous sample, or of the sample whose post-processor or assertion the element is.
+        /// The result of the previous sample or, for a post-processor or assertion, of the current sample.
         const RESULT = 1;
         /// The sampler object.
         const SAMPLER = 2;
@@ -91,18 +91,18 @@ bitflags::bitflags! {
         const COOKIES = 4;
         /// Body of the result.
         const BODY = 8;
-        /// Result of the previous sample by the name `prev`. In an element that processes a transaction, it is not
-        /// the transaction's result.
+        /// Result of the previous sample, which scripts call `prev`. In an element that processes a transaction, it
+        /// is not the transaction's result.
         const PREVIOUS = 16;
     }
 }
 
-/// An element that Java knows, usually because its own class runs it.
+/// An element that Java knows, in most cases because its Java class runs it.
 #[derive(Clone, Debug)]
 pub struct Element {
     /// Role of the element.
     pub role: Role,
-    /// Class as named in the file, possibly by a short name of JMeter.
+    /// Class as written in the file, possibly as a short name of JMeter.
     pub class: String,
     /// Name of the element in the file.
     pub name: String,
@@ -112,14 +112,14 @@ pub struct Element {
     pub line: u32,
     /// Objects that the element reads or changes.
     pub reads: Reads,
-    /// True if the element runs natively. Java then has its object for scripts that read it, and the class may be
-    /// missing.
+    /// True if the element runs natively. Then Java has its object only for scripts that read it, and the class may
+    /// be missing.
     pub native: bool,
     /// XML of the element from the file, without its children.
     pub xml: Box<str>,
 }
 
-/// A sampler that Java knows: its own class runs it, or scripts in its scope read or change it.
+/// A sampler that Java knows, because its Java class runs it, or because scripts in its scope read or change it.
 #[derive(Clone, Debug)]
 pub struct Owner {
     /// Id of the sampler.
@@ -129,7 +129,7 @@ pub struct Owner {
     /// Config elements in the sampler's scope, nearest first, in the order in which JMeter adds them to a sampler.
     pub configs: Vec<JavaBackedId>,
     /// True if scripts of other samplers may have changed headers that this sampler sends, and no pre-processor of
-    /// its own transfers its request. After such a change, the engine requests the headers from Java.
+    /// this sampler transfers its request. After such a change, the engine requests the headers from Java.
     pub asks_for_headers: bool,
 }
 
@@ -142,7 +142,7 @@ pub struct JavaBacked {
     pub owners: Vec<Owner>,
     /// Settings for compiling samplers that scripts have changed; `None` if Java knows no natively run sampler.
     pub settings: Option<Arc<Settings>>,
-    /// Expressions with functions that run scripts, as in the file: `${__groovy(…)}`.
+    /// Expressions with functions that run scripts, as written in the file: `${__groovy(…)}`.
     pub texts: Vec<Box<str>>,
     /// Range of expressions for each block of [`Plan::variables`](crate::plan::Plan::variables), evaluated before the
     /// block.
@@ -151,15 +151,15 @@ pub struct JavaBacked {
     /// variable is set.
     pub begins_blank: bool,
     /// Expressions that are evaluated once, after the variables and before any user starts: in settings of thread
-    /// groups, in file names, and in elements that users share. Their values apply to the whole run
+    /// groups, in file names, and in elements that users share. Their values are used for the whole run
     /// ([`RunState::set_java`](crate::state::RunState::set_java)).
     pub at_start: Vec<TextId>,
     /// Config elements that are notified of iterations if their classes are listeners for iterations.
     pub iterating: Vec<JavaBackedId>,
-    /// Elements inside a thread group, sorted by id, with the group. Users of other groups do not use these
+    /// Elements inside a thread group, with the group, sorted by id. Users of other groups do not use these
     /// elements.
     pub of_groups: Vec<(JavaBackedId, GroupId)>,
-    /// True if variables are read by names built at run time, or if all variables are shown.
+    /// True if the plan reads variables by names that are built at run time, or shows all variables.
     pub reads_any_name: bool,
     /// True if an element or expression reads the result of the previous sample.
     pub keeps_previous: bool,

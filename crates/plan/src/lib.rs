@@ -1,4 +1,4 @@
-//! The meaning of a plan: `jmx::Document` in, [`Plan`](plan::Plan) out.
+//! The meaning of a plan: converts a `jmx::Document` to a [`Plan`](plan::Plan).
 //!
 //! This crate has data and functions only: no sockets and no threads. The current time is an argument. All cores
 //! share one compiled plan; state that changes during a run is passed in through [`env::Env`].
@@ -26,7 +26,8 @@
 //! | `script` | elements with compiled Groovy or BeanShell (crate `script`), and the user as scripts see it |
 //! | `result` | a finished sample as processors see it |
 
-// Lets the shared test world (`tests/world`) name this crate `subject` in unit tests and in integration tests.
+// Makes this crate available as `subject`, the name that the shared test module `tests/world` uses in unit tests
+// and in integration tests.
 #[cfg(test)]
 extern crate self as subject;
 

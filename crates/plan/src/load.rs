@@ -1,4 +1,4 @@
-//! Load settings from outside the plan that override those of its thread groups, and rates of starts.
+//! Load settings from outside the plan, which override those of its thread groups; and rates of starts.
 //!
 //! Pure data: the engine applies the settings to the thread groups.
 
@@ -7,7 +7,7 @@ use std::time::Duration;
 /// Load settings for a run that override the plan.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoadOverrides {
-    /// Settings for all main groups together. Numbers are divided among the groups without settings of their own.
+    /// Settings for all main groups together. Numbers are divided among the groups without individual settings.
     pub all: LoadSettings,
     /// Settings for single groups, by group name; `None` excludes a group from the run.
     pub groups: Vec<(String, Option<LoadSettings>)>,
@@ -25,13 +25,13 @@ pub struct LoadSettings {
     /// Maximum number of concurrent users; only valid with `rate`.
     pub max_users: Option<u32>,
     pub ramp: Option<Duration>,
-    /// Time at full load after the ramp-up.
+    /// Duration of the full load after the ramp-up.
     pub hold: Option<Duration>,
     /// Number of equal steps of the ramp-up; `None` means a linear ramp-up.
     pub steps: Option<u32>,
     /// Total time, including the ramp-up.
     pub duration: Option<Duration>,
-    /// Iterations per user; with `rate`, the total number of iterations.
+    /// Iterations per user; with `rate`, the total number of iterations of all users.
     pub iterations: Option<u32>,
 }
 
@@ -39,7 +39,7 @@ pub struct LoadSettings {
 pub const MAX_USERS: u32 = 10_000;
 
 impl LoadOverrides {
-    /// True if nothing overrides the plan.
+    /// Returns true if no setting overrides the plan.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty() && self.groups.is_empty()
     }
@@ -53,7 +53,7 @@ impl LoadOverrides {
         place.map_or_else(String::new, |(_, place)| format!("{place}: "))
     }
 
-    /// Returns the total requested users and the total requested rate; `None` where no setting requests any.
+    /// Returns the total number of requested users and the total requested rate; `None` if no setting requests one.
     pub fn most(&self) -> (Option<u64>, Option<f64>) {
         let asks = || self.groups.iter().filter_map(|(_, ask)| ask.as_ref()).chain([&self.all]);
         let users = asks().filter_map(|ask| ask.users).map(u64::from).reduce(|a, b| a + b);
@@ -99,7 +99,7 @@ impl LoadSettings {
     }
 }
 
-/// Divides a number in proportion to weights; the remainder goes to the entries with the largest fractional parts.
+/// Divides a number in proportion to weights. The remainder goes to the entries with the largest fractional parts.
 pub fn shares(number: u64, weights: &[u64]) -> Vec<u64> {
     let sum: u128 = weights.iter().map(|weight| u128::from(*weight)).sum::<u128>().max(1);
     let exact = |weight: &u64| u128::from(number) * u128::from(*weight);
@@ -113,7 +113,7 @@ pub fn shares(number: u64, weights: &[u64]) -> Vec<u64> {
     shares
 }
 
-/// Phase of a rate: length in ns, and the rate per second at its start and at its end.
+/// Phase of a rate: length in ns, and the rates per second at its start and at its end.
 pub type Phase = (i64, f64, f64);
 
 /// Rate of starts that changes piecewise linearly over time. Start `k` is due when the integral of the rate reaches
@@ -158,7 +158,7 @@ impl Rate {
     }
 
     /// Returns the time of start number `nth`, counted from 0, in ns after the beginning; `None` if the rate ends
-    /// before.
+    /// earlier.
     pub fn at(&self, nth: u64) -> Option<i64> {
         let (mut before, mut from) = (0_i64, 0.0_f64);
         for (length, begin, end) in &self.phases {
@@ -171,7 +171,8 @@ impl Rate {
                 let at = if left <= 0.0 {
                     0.0
                 } else {
-                    // Root of change/2 t² + begin t = left, in a form that also holds if the change is 0.
+                    // Solution of change/2 t² + begin t = left for t, in a form that is also valid if the change is
+                    // 0.
                     2.0 * left / (begin + (begin * begin + 2.0 * change * left).max(0.0).sqrt())
                 };
                 return Some(before + ((at * SECOND).round() as i64).clamp(0, *length));

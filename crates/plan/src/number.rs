@@ -1,4 +1,4 @@
-//! Parses text as numbers, as JMeter reads properties: invalid text is 0, and blanks make it invalid.
+//! Parses numbers as JMeter reads properties: an invalid value is 0, and blanks make a value invalid.
 
 use lang::java::{parse_int, parse_long};
 
@@ -21,7 +21,7 @@ pub enum Setting {
 }
 
 impl Setting {
-    /// All settings.
+    /// All numeric settings.
     pub const ALL: [Self; 5] =
         [Self::Threads, Self::RampUp, Self::Loops, Self::Delay, Self::Duration];
 
@@ -36,8 +36,8 @@ impl Setting {
         }
     }
 
-    /// Returns the message about a value that JMeter replaces by 0 because it is not a number. `None` for a number,
-    /// and for an empty value where that is usual.
+    /// Returns the message about a value that JMeter replaces by 0 because it is not a number. Returns `None` for a
+    /// number, and for an empty value if that is common.
     pub fn complaint(self, text: &str) -> Option<String> {
         let is_number = match self {
             Self::Threads | Self::RampUp | Self::Loops => parse_int(text).is_some(),

@@ -10,12 +10,12 @@ use crate::template::{Template, TemplateCompiler};
 pub(crate) enum Pattern {
     /// A constant pattern, compiled with the plan.
     Fixed(Box<str>, Result<Box<Regexp>, Malformed>),
-    /// A pattern that is built when it is evaluated.
+    /// A pattern that is built at each evaluation.
     Made(Template),
 }
 
 impl Pattern {
-    /// Compiles the text of a pattern.
+    /// Compiles the source of a pattern.
     pub(crate) fn compile(source: &str, compiler: &mut TemplateCompiler) -> Self {
         let text = Template::compile(source, compiler);
         match text.fixed() {
@@ -24,7 +24,7 @@ impl Pattern {
         }
     }
 
-    /// Appends the text of the pattern.
+    /// Appends the source of the pattern, with its expressions evaluated.
     pub(crate) fn eval(&self, env: &mut Env<'_>, out: &mut String) {
         match self {
             Self::Fixed(text, _) => out.push_str(text),
@@ -32,7 +32,7 @@ impl Pattern {
         }
     }
 
-    /// Passes the compiled pattern to `work`; `text` is its evaluated text.
+    /// Passes the compiled pattern to `work`. `text` is its evaluated source.
     pub(crate) fn of<R>(
         &self,
         text: &str,

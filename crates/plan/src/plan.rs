@@ -54,7 +54,7 @@ pub struct Plan {
     pub name: String,
     /// File name of the plan without folders.
     pub file: String,
-    /// Names of all variables that the plan's text mentions.
+    /// Names of all variables that the plan mentions.
     pub names: Names,
     /// User Defined Variables in JMeter's order of evaluation. Variables of one block cannot refer to each other.
     pub variables: Vec<Vec<(VarId, Template)>>,
@@ -70,7 +70,7 @@ pub struct Plan {
     pub samplers: Vec<Sampler>,
     /// Listeners that process results.
     pub listeners: Vec<Listener>,
-    /// Names of Generate Summary Results listeners, besides the summariser that the properties set.
+    /// Names of Generate Summary Results listeners, in addition to the summariser that the properties set.
     pub summarisers: Vec<String>,
     /// PerfMon collectors, which monitor hosts during the run.
     pub monitors: Vec<crate::element::PerfMon>,
@@ -82,13 +82,14 @@ pub struct Plan {
     pub counters: Vec<CounterConfig>,
     /// Random variables.
     pub randoms: Vec<RandomVariable>,
-    /// HTTP URL Re-writing Modifiers, which search every response for a session id.
+    /// User Parameters elements.
     pub user_parameters: Vec<UserParameters>,
-    /// HTTP URL Re-writing Modifiers, which look at every answer.
+    /// HTTP URL Re-writing Modifiers, which search every response for a session id.
     pub sessions: Vec<Session>,
     /// True if the plan has HTML Link Parsers, for which every response is kept.
     pub follows_links: bool,
-    /// True if an expression calls `__samplerName`, which may return the name of the previous sampler.
+    /// True if an expression calls `__samplerName`. Between two samples it returns the name of the previous
+    /// sampler.
     pub asks_for_sampler: bool,
     /// Cookie managers.
     pub cookie_managers: Vec<CookieManager>,
@@ -126,7 +127,7 @@ pub struct Plan {
     pub class_path: Vec<String>,
     /// True if the name of a Transaction Controller calls functions.
     pub names_call: bool,
-    /// Hash of the plan's text and of the properties.
+    /// Hash of the plan's XML and of the properties.
     pub hash: u64,
     pub text_hash: u64,
 }
@@ -205,11 +206,11 @@ pub struct Group {
     pub duration: Template,
     /// Start delay in seconds.
     pub delay: Template,
-    /// True if each user is created at its start time, instead of all users at once.
+    /// True if each user is created at its start time, instead of creating all users at the start of the group.
     pub delayed_start: bool,
     /// Action after a failed sample.
     pub on_error: OnError,
-    /// True if a user keeps its cookies and connections from one iteration to the next.
+    /// True if a user keeps its cookies and connections between iterations.
     pub same_user: bool,
     /// Main loop controller; its children are the elements of the group.
     pub main: ControllerId,
@@ -231,14 +232,14 @@ pub enum Profile {
     /// between steps, ramp-up of a step, hold time at full load, users per stop step, and time between stop steps.
     /// Times in seconds.
     Steps(Box<[Template; 9]>),
-    /// Number of concurrent users to maintain (Concurrency Thread Group): target, ramp-up, steps, hold time, and
-    /// the unit of both times (`M` is minutes, otherwise seconds). A user that ends early is replaced.
+    /// Number of concurrent users to keep (Concurrency Thread Group): target, ramp-up, steps, hold time, and the
+    /// unit of both times (`M` is minutes, otherwise seconds). A user that ends early is replaced.
     Concurrency(Box<[Template; 5]>),
-    /// Iterations start at scheduled times; any idle user runs them.
+    /// Iterations start at scheduled times, and any idle user runs them.
     Arrivals(Box<crate::element::Arrivals>),
     /// Users start at scheduled times and run one iteration each (Open Model Thread Group).
     Open {
-        /// Text of the schedule.
+        /// The schedule as a string.
         schedule: Template,
         /// Seed of the random arrival times; 0 means a different seed in each run.
         seed: Template,
@@ -263,7 +264,7 @@ pub struct Controller {
     pub kind: ControllerKind,
     /// Parent controller; `None` for the main loop of a group.
     pub parent: Option<ControllerId>,
-    /// Index of the controller's first state slot in a user; the engine defines the contents.
+    /// Index of the controller's first state slot in a user. The engine defines the contents of the slots.
     pub slot: u32,
     /// Number of the controller's state slots.
     pub slots: u32,
@@ -286,7 +287,7 @@ pub enum ControllerKind {
     Loop {
         /// Number of passes of the loop.
         count: LoopCount,
-        /// True if a user that has completed the loop never enters it again (`LoopController.continue_forever` is
+        /// True if a user that has completed the loop never runs it again (`LoopController.continue_forever` is
         /// false).
         once: bool,
     },
@@ -319,11 +320,11 @@ pub enum ControllerKind {
     Throughput(ThroughputController),
     /// Sets variables each time a sampler is requested from it.
     Parameterized(crate::element::Parameters),
-    /// Runs its children while holding the lock of this name, which all users share.
+    /// Runs its children while the user holds the lock of this name, which all users share.
     Critical(Template),
     /// Runs the samplers that its Java class chooses.
     JavaBacked(JavaBackedId),
-    /// Holds one child of a Parallel Controller and runs it once. Its parent is the parent of the Parallel
+    /// Contains one child of a Parallel Controller and runs it once. Its parent is the parent of the Parallel
     /// Controller.
     Branch,
 }
@@ -342,7 +343,8 @@ impl ControllerKind {
         }
     }
 
-    /// True for loops: Flow Control Actions can break them, and they restart with each iteration of their parent.
+    /// Returns true for loops: Flow Control Actions can break them, and they restart with each iteration of their
+    /// parent.
     pub fn iterates(&self) -> bool {
         matches!(self, Self::Loop { .. } | Self::While(_) | Self::ForEach(_))
     }
@@ -351,11 +353,11 @@ impl ControllerKind {
 /// An Interleave or a Random Controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interleave {
-    /// True for a Random Controller: the next child is drawn at random.
+    /// True for a Random Controller, which draws the next child at random.
     pub random: bool,
     /// True if a child controller runs completely in one pass, instead of one of its samplers.
     pub whole_controllers: bool,
-    /// True if users start with different children.
+    /// True if the users begin with different children.
     pub across_users: bool,
 }
 
@@ -364,14 +366,14 @@ pub struct Interleave {
 pub struct WeightedSwitch {
     /// Weights of the children in their order; whole numbers.
     pub weights: Vec<Template>,
-    /// True if the next child is drawn at random; otherwise the child furthest below its share is next.
+    /// True if the next child is drawn at random. Otherwise the child that is furthest below its share is next.
     pub random: bool,
 }
 
 /// A Throughput Controller.
 #[derive(Debug)]
 pub struct ThroughputController {
-    /// Limit on the iterations that run.
+    /// Limit on the number of iterations in which the children run.
     pub share: ThroughputShare,
     /// True if the limit applies to each user separately.
     pub per_user: bool,
@@ -382,9 +384,9 @@ pub struct ThroughputController {
 /// Limit of a Throughput Controller.
 #[derive(Debug)]
 pub enum ThroughputShare {
-    /// Maximum number of executions; text that is not a number counts as 1.
+    /// Maximum number of executions; a value that is not a number counts as 1.
     Total(Template),
-    /// Percentage of iterations; text that is not a number counts as 100.
+    /// Percentage of iterations; a value that is not a number counts as 100.
     Percent(Template),
 }
 
@@ -453,7 +455,7 @@ pub enum OnIteration {
     Counter(u32),
     /// Draws a value for an entry of `Plan::randoms`.
     Random(u32),
-    /// Marks an entry of `Plan::user_parameters` as due.
+    /// Marks an entry of `Plan::user_parameters` as due to be set.
     UserParameters(u32),
     /// Has no effect at the start of an iteration: entries of `Plan::scripts` run before samplers.
     Script(u32),
@@ -464,7 +466,7 @@ pub enum OnIteration {
 /// Work of a pre-processor, done before the sampler's timers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Before {
-    /// Sets the variables of an entry of `Plan::user_parameters`.
+    /// Sets the variables that an entry of `Plan::user_parameters` defines.
     UserParameters(u32),
     /// Runs a script of `Plan::scripts`.
     Script(u32),
@@ -480,15 +482,15 @@ bitflags::bitflags! {
         const HEADERS = 1;
         /// Bytes of the response body.
         const BODY = 2;
-        /// Response body as text.
+        /// Response body as a string.
         const TEXT = 4;
-        /// Request headers as text.
+        /// Request headers as a string.
         const REQUEST_HEADERS = 8;
-        /// Request line and request body as text.
+        /// Request line and request body as a string.
         const SAMPLER_DATA = 16;
-        /// URL of the request as text.
+        /// URL of the request as a string.
         const URL = 32;
-        /// Row of a result file.
+        /// The values for the row of a result file.
         const ROW = 64;
         /// The number or bodies of sub-results.
         const SUBS = 128;
@@ -641,7 +643,7 @@ pub struct Authorization {
 /// A DNS Cache Manager.
 #[derive(Debug)]
 pub struct DnsCacheManager {
-    /// True if users resolve names anew at each iteration of the group.
+    /// True if users resolve names again at each iteration of the group.
     pub clear_each_iteration: bool,
     /// Name servers to query instead of the system's.
     pub servers: Vec<Template>,
@@ -706,7 +708,7 @@ pub struct Listener {
 pub enum ListenerKind {
     /// Writes results to a file, as CSV rows or XML elements.
     File(FileWriter),
-    /// Saves responses, each to a file of its own.
+    /// Saves each response to a separate file.
     Saver(Box<crate::element::ResponseSaver>),
     /// Sends metrics to a server.
     Backend(BackendListener),
@@ -723,7 +725,7 @@ pub struct FileWriter {
     pub errors_only: bool,
     /// True if only successful samples are written.
     pub successes_only: bool,
-    /// Save configuration in the terms of the plan, e.g. `("time", "true")`; `None` uses the properties.
+    /// Save configuration with the plan's names, e.g. `("time", "true")`; `None` if the properties apply.
     pub options: Option<Vec<(String, String)>>,
 }
 

@@ -1,8 +1,8 @@
-//! The result of one sample as post-processors, assertions and listeners see it.
+//! The result of one sample, as post-processors, assertions and listeners read it.
 //!
 //! Each core has one result and reuses it: buffers are cleared, not freed. The engine fills the result when a
 //! sample ends. Extractors read it, assertions may turn it into a failure, and row writers print it. The engine
-//! decodes the body's text only if [`Needs::TEXT`](crate::plan::Needs) is set.
+//! decodes the body to a string only if [`Needs::TEXT`](crate::plan::Needs) is set.
 
 /// A finished sample.
 #[derive(Debug, Default)]
@@ -11,7 +11,7 @@ pub struct SampleResult {
     pub label: String,
     /// Response code: `200`, or `Non HTTP response code: …`.
     pub code: String,
-    /// Response message.
+    /// True if the sample is successful; assertions may change this.
     pub message: String,
     /// True if the sample passed; assertions may change this.
     pub success: bool,
@@ -25,16 +25,16 @@ pub struct SampleResult {
     pub request_headers: String,
     /// JMeter's sampler data: request line and body of an HTTP request.
     pub sampler_data: String,
-    /// True if result files show the sampler data even if it is empty.
+    /// True if result files contain the sampler data even if it is empty.
     pub tells_sampler_data: bool,
     /// True for an HTTP request.
     pub http: bool,
-    /// HTTP method; empty if the request failed before its method was known. Set only if sampler data is needed,
-    /// like the fields up to `has_location`.
+    /// HTTP method; empty if the request failed before its method was known. This field, and those up to
+    /// `has_location`, are set only if sampler data is needed.
     pub method: String,
     /// Cookies that the request sent.
     pub cookies: String,
-    /// Request body as JMeter shows it.
+    /// Request body in the form that JMeter shows.
     pub query_string: String,
     /// Redirect target of the response, possibly empty.
     pub redirect_location: String,
@@ -44,11 +44,11 @@ pub struct SampleResult {
     pub file_name: String,
     /// Status line and response headers, lines separated by `\n`.
     pub response_headers: String,
-    /// Response body after content decoding; empty unless needed.
+    /// Response body as a string; empty unless needed.
     pub body: Vec<u8>,
     /// Response body as text; empty unless needed.
     pub text: String,
-    /// `Content-Type` header; empty if none.
+    /// Data type of the response: `text`, `bin` or empty.
     pub content_type: String,
     /// Data type of the response: `text`, `bin` or empty.
     pub data_type: &'static str,
@@ -62,29 +62,30 @@ pub struct SampleResult {
     pub latency: u64,
     /// Time to establish the connection, in nanoseconds; 0 for a reused connection.
     pub connect: u64,
-    /// Idle time within the sample, in nanoseconds; negative if its sub-results report more time than actually
+    /// Idle time within the sample, in nanoseconds; negative if its sub-results report more time than has actually
     /// passed.
     pub idle: i64,
     /// Bytes received: headers and body as transferred.
     pub bytes: u64,
     /// Size of the response headers within `bytes`, as JMeter counts it; 0 unless headers are needed.
     pub headers_size: u64,
-    /// Bytes sent.
+    /// Number of samples in this result. The children of a transaction are counted elsewhere.
     pub sent: u64,
     /// Number of samples in this result (a transaction's children are counted elsewhere).
     pub count: u32,
-    /// Number of failed samples in this result.
+    /// True if the sample is not reported, as for a Flow Control Action.
     pub errors: u32,
     /// True if the sample is not reported (for example that of a Flow Control Action).
     pub ignore: bool,
     /// Loop control or stop that an assertion or processor requested.
     pub request: Request,
-    /// True for the sub-result that repeats the parent's own response, as it was before the parent had sub-results.
+    /// True for a sub-result that repeats the parent's own response, in its state before the parent had
+    /// sub-results.
     pub raw: bool,
     /// True if JMeter reports 0 active users for this result: it is a sub-result of a sub-result (and if it is
-    /// `raw`, its thread name is empty, too), or it was interrupted with its parent.
+    /// `raw`, its thread name is also empty), or it was interrupted together with its parent.
     pub deep: bool,
-    /// Thread name and active users as Java set them; `None` if they are those of the user.
+    /// Thread name and active users as Java set them; `None` if the user's values apply.
     pub thread: Option<Box<Thread>>,
     /// Sub-results in order (redirect hops, embedded resources).
     pub subs: Vec<SampleResult>,
@@ -107,7 +108,7 @@ pub enum Request {
     /// No request: continue.
     #[default]
     Nothing,
-    /// Break out of the loop around the sampler.
+    /// Leave the loop around the sampler.
     BreakLoop,
     /// Start the next iteration of the loop around the sampler.
     NextLoopIteration,
@@ -132,7 +133,7 @@ pub struct AssertionResult {
     pub error: bool,
     /// Failure message of the assertion.
     pub message: String,
-    /// True if a message is set. JSON assertions that pass set an empty message, which result files show.
+    /// True if a message is set. JSON assertions that pass set an empty message, which result files contain.
     pub has_message: bool,
 }
 
@@ -149,7 +150,7 @@ impl AssertionResult {
         self.say(message);
     }
 
-    /// Records an exception of the assertion; JMeter then replaces the assertion's name.
+    /// Records an exception in the assertion. JMeter then replaces the assertion's name.
     pub fn throw(&mut self, exception: &str) {
         self.name.clear();
         self.name.push_str("Assertion failed! See log file.");
@@ -224,7 +225,7 @@ impl SampleResult {
         entry
     }
 
-    /// Returns the last added entry to the list after the caller took it out.
+    /// Puts the last added entry back into the list, after the caller has taken it out.
     pub fn put_assertion(&mut self, entry: AssertionResult) {
         if let Some(last) = self.assertion_count.checked_sub(1) {
             self.assertions[last] = entry;
@@ -257,7 +258,7 @@ impl SampleResult {
         self.assertions().iter().find(|entry| entry.has_message).map(|entry| &*entry.message)
     }
 
-    /// Copies the fields that a sub-result shows into an empty result.
+    /// Copies the fields of this result that a sub-result shows into an empty result.
     pub fn show_in(&self, to: &mut Self) {
         to.code.push_str(&self.code);
         to.message.push_str(&self.message);
@@ -299,8 +300,8 @@ impl SampleResult {
         }
     }
 
-    /// Returns the thread name of this result and the active users of its group and of all groups. `name` and
-    /// `active` are those of the result's user.
+    /// Returns the thread name of this result, and the active users of its group and of all groups. `name` and
+    /// `active` are the values of the result's user.
     pub fn thread_of<'a>(&'a self, name: &'a str, active: (u32, u32)) -> (&'a str, (u32, u32)) {
         match &self.thread {
             Some(thread) => (&thread.name, thread.active),

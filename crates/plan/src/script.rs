@@ -1,7 +1,7 @@
 //! Scripts of a plan that run without a JVM: the elements with scripts, and a user's [`Env`] as the scripts'
 //! environment.
 //!
-//! The languages themselves are in the crate `script`, which knows nothing about plans.
+//! The languages themselves are in the crate `script`, which does not depend on plans.
 
 mod element;
 mod scripted;
@@ -42,7 +42,7 @@ pub(crate) struct ScriptContext<'a> {
     pub(crate) parameters: &'a Template,
 }
 
-/// Compiles a script. `source` is the text that the language receives.
+/// Compiles a script. `source` is the code in the form that the language receives.
 pub(crate) fn compile(
     source: &str,
     place: ScriptKind,
@@ -54,7 +54,7 @@ pub(crate) fn compile(
 }
 
 impl Script {
-    /// Runs the script. Its effects before an exception persist.
+    /// Runs the script. The effects of the script before an exception persist.
     fn run(&self, env: &mut Env<'_>, stage: ScriptContext<'_>) -> Result<Outcome, Thrown> {
         let mut parameters = env.core.take();
         if self.code.reads_parameters() {

@@ -1,6 +1,6 @@
 //! Support level of each JMeter element: runs natively, needs a JVM, is ignored without harm, or cannot run.
 //!
-//! One table has the level of each class; the documentation is generated from it, and the compiler reads it.
+//! One table lists the level of each class; the documentation is generated from it, and the compiler reads it.
 //! Properties of a single element may lower its level, but never raise it. JMeter's own classes are identified by
 //! their simple name and plug-in classes by their full name, so that a plug-in's `JSONPathAssertion` is not
 //! mistaken for JMeter's.
@@ -9,7 +9,7 @@ mod classes;
 
 use crate::support::classes::CLASSES;
 
-/// Plug-in classes that run if Java has them, and are ignored otherwise.
+/// Plug-in classes that run if they are available in Java, and are ignored otherwise.
 pub const OF_PLUGINS: [&str; 1] = ["kg.apc.jmeter.reporters.FlexibleFileWriter"];
 
 /// Support level of an element.
@@ -17,7 +17,7 @@ pub const OF_PLUGINS: [&str; 1] = ["kg.apc.jmeter.reporters.FlexibleFileWriter"]
 pub enum Level {
     /// The element runs natively.
     Native,
-    /// The element is ignored; neither the load nor its checks change.
+    /// The element is ignored. This changes neither the load nor its checks.
     Ignored,
     /// The element needs a Java virtual machine.
     Jvm,
@@ -60,7 +60,7 @@ pub enum Kind {
     Assertion,
     /// Listener: receives results in its scope.
     Listener,
-    /// Other element, which has no part in a run.
+    /// Any other element, which has no effect in a run.
     Other,
 }
 
@@ -84,7 +84,7 @@ pub struct Class {
     pub kind: Kind,
     /// Support level of the class.
     pub level: Level,
-    /// Meaning of the level for this class, in a sentence; empty for full native support.
+    /// A sentence about the level of this class; empty for full native support.
     pub note: &'static str,
 }
 
@@ -97,7 +97,7 @@ pub struct Support {
     pub class: String,
     /// Name of the element.
     pub name: String,
-    /// Included file that has the element; `None` for the plan's own file.
+    /// Included file that contains the element; `None` for the plan's own file.
     pub file: Option<String>,
     /// Line in that file, from 1.
     pub line: u32,
@@ -112,12 +112,12 @@ pub fn table() -> &'static [Class] {
     CLASSES
 }
 
-/// Returns the table's entry for a name that [`class_name`] returned.
+/// Returns the table's entry for a name that [`class_name`] has returned.
 pub fn find(name: &str) -> Option<&'static Class> {
     CLASSES.iter().find(|class| class.name == name)
 }
 
-/// Returns the name of a class in the table: without JMeter's own packages, and with aliases resolved.
+/// Returns the name of a class as written in the table: without JMeter's own packages, and with aliases resolved.
 pub fn class_name(class: &str) -> &str {
     let own = class.starts_with("org.apache.jmeter.") && !class.contains(".plugins.");
     let name = if own { class.rsplit('.').next().unwrap_or(class) } else { class };
@@ -134,9 +134,9 @@ pub fn class_name(class: &str) -> &str {
     }
 }
 
-/// Guesses the kind of an unknown class by its name, then by the name of its window and of its package. An element
-/// with children can only be a sampler, controller or group, and an element with samplers only a controller or
-/// group.
+/// Guesses the kind of an unknown class from its name, then from the name of its window and of its package. An
+/// element with children can only be a sampler, controller or group, and an element with samplers only a controller
+/// or group.
 pub fn guess(name: &str, gui: &str, holds: Holds) -> Kind {
     let last = |name: &str| name.rsplit('.').next().unwrap_or("").to_owned();
     let gui = last(gui);
@@ -185,7 +185,7 @@ fn by_package(name: &str) -> Option<Kind> {
     })
 }
 
-/// Returns the full name of one of JMeter's own classes that run in Java.
+/// Returns the full name of one of JMeter's own classes that runs in Java.
 pub fn full_name(name: &str) -> String {
     let package = match name {
         "JavaSampler" | "JSR223Sampler" | "BeanShellSampler" | "BSFSampler" | "JUnitSampler" => {

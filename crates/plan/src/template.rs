@@ -1,9 +1,9 @@
 //! Templates: strings of the plan with `${…}`, compiled once and evaluated by users.
 //!
 //! The language is JMeter's: `${name}` is a variable, `${__name(a,b)}` a function with templates as parameters. `\`
-//! escapes `$`, `,` and `\`, but only in a string that contains an expression. An undefined variable evaluates to its
-//! own reference. Known variable names are slots, so that evaluation copies bytes and allocates nothing once the
-//! buffers have grown.
+//! escapes `$`, `,` and `\`, but only in a string that contains an expression. An undefined variable evaluates to
+//! its own reference. Known variable names have slots, so that evaluation only copies bytes and allocates nothing
+//! once the buffers have grown.
 
 pub(crate) mod flag;
 pub(crate) mod number_format;
@@ -27,9 +27,9 @@ use parse::{Build, Scope};
 /// A compiled template.
 #[derive(Clone, Debug)]
 pub enum Template {
-    /// Text without expressions.
+    /// A string without expressions.
     Fixed(Box<str>),
-    /// Text with at least one expression.
+    /// A string with at least one expression.
     Compound(Arc<Compound>),
 }
 
@@ -43,15 +43,15 @@ pub struct Compound {
 /// Part of a compound template.
 #[derive(Debug)]
 pub(crate) enum Part {
-    /// Literal text.
+    /// A literal string.
     Literal(Box<str>),
     /// A variable with a slot.
     Variable(VarId),
-    /// A variable without a slot; its name appeared only at run time.
+    /// A variable without a slot, because its name appeared only at run time.
     Named(Box<str>),
     /// A function call.
     Call(Box<Call>),
-    /// A function that cannot run natively and evaluates to its source text.
+    /// A function that cannot run natively and evaluates to its source.
     Foreign(Box<str>),
     /// A function call that Java has evaluated beforehand.
     Java(TextId),
@@ -63,7 +63,7 @@ impl Default for Template {
     }
 }
 
-/// Returns a sentence that says why a string could not be parsed; `what` names the text, in one word.
+/// Returns a message that says why a string could not be parsed. `what` names the kind of string, in one word.
 pub(crate) fn unreadable(what: &str, text: &str, why: &dyn std::fmt::Display) -> String {
     if text.trim().is_empty() {
         return format!("its {what} is blank: {why}");
@@ -81,20 +81,20 @@ pub struct Problem {
     pub function: String,
     /// The kind of problem.
     pub reason: Reason,
-    /// Source of the expression, or the whole text if it cannot be parsed.
+    /// Source of the expression, or the whole string if it cannot be parsed.
     pub source: String,
 }
 
 /// A kind of problem with an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// The function runs scripts or Java classes; it evaluates to its own source text.
+    /// The function runs scripts or Java classes. It evaluates to its own source.
     NeedsJvm,
-    /// JMeter itself has no such function (a plug-in may have it); it evaluates to its own source text.
+    /// JMeter itself has no such function, although a plug-in may have it. It evaluates to its own source.
     Unknown,
     /// A parameter requests an unsupported feature, which the string describes.
     Unsupported(String),
-    /// JMeter cannot parse the text; the string is its message. JMeter then evaluates no property of the element.
+    /// JMeter cannot parse the expression; with JMeter's message. JMeter then evaluates no property of the element.
     Invalid(String),
 }
 
@@ -109,7 +109,7 @@ pub struct TemplateCompiler {
     pub properties: BTreeSet<String>,
     /// True if an expression builds a property name at run time, so that any property may be read.
     pub any_property: bool,
-    /// True if functions that need Java are passed to Java; otherwise they evaluate to their source text.
+    /// True if functions that need Java are passed to Java; otherwise they evaluate to their source.
     hosts: bool,
     /// Source of each call that Java evaluates ([`Part::Java`]).
     pub(crate) java_backed: Vec<Box<str>>,
@@ -117,7 +117,7 @@ pub struct TemplateCompiler {
     pub(crate) leaves_scripts: bool,
     /// True if scripts in Java may have stored objects in the properties.
     pub(crate) property_objects: bool,
-    /// True if an assertion may apply to a transaction, whose sample `prev` is not.
+    /// True if an assertion may apply to a transaction, although `prev` is not the transaction's sample.
     pub(crate) checks_transactions: bool,
     /// True if sub-results keep their labels, because the plan runs in functional mode.
     pub(crate) functional: bool,
@@ -134,8 +134,8 @@ pub struct TemplateCompiler {
 }
 
 impl TemplateCompiler {
-    /// Creates a compiler. `hosts`: Java runs functions that need it. `leaves_scripts`: Java runs even simple
-    /// scripts.
+    /// Creates a compiler. `hosts` is true if Java runs the functions that need it, `leaves_scripts` if Java also
+    /// runs simple scripts.
     pub(crate) fn of(hosts: bool, leaves_scripts: bool) -> Self {
         Self { hosts, leaves_scripts, ..Self::default() }
     }
@@ -159,7 +159,7 @@ impl TemplateCompiler {
     }
 
     /// Compiles the templates of an element that is compiled once per sampler in its scope. Each function call in
-    /// the element has one state for all these samplers.
+    /// the element has one state, which all these samplers share.
     pub(crate) fn of_element<R>(&mut self, id: ElementId, work: impl FnOnce(&mut Self) -> R) -> R {
         let around = self.enter(id);
         let made = work(self);
@@ -167,8 +167,8 @@ impl TemplateCompiler {
         made
     }
 
-    /// Begins compiling an element, like [`of_element`](Self::of_element) but in two steps. [`leave`](Self::leave)
-    /// takes the result.
+    /// Begins compiling an element. Together with [`leave`](Self::leave), which takes the returned value, does the
+    /// same as [`of_element`](Self::of_element).
     pub(crate) fn enter(&mut self, id: ElementId) -> Option<(usize, usize)> {
         self.sharing.replace((id.index(), 0))
     }
@@ -179,8 +179,8 @@ impl TemplateCompiler {
 }
 
 impl Template {
-    /// Compiles a property of the plan. Never fails: text that JMeter cannot parse is literal, and a [`Problem`] is
-    /// recorded.
+    /// Compiles a property of the plan. Never fails: if JMeter cannot parse the string, it becomes literal, and a
+    /// [`Problem`] is recorded.
     pub fn compile(source: &str, compiler: &mut TemplateCompiler) -> Self {
         if compiler.literal || !source.contains("${") {
             return Self::Fixed(source.into());
@@ -203,7 +203,7 @@ impl Template {
         }
     }
 
-    /// Creates a template that Java evaluates as a whole; `java_backed` is the text passed to Java.
+    /// Creates a template that Java evaluates as a whole. `java_backed` is the source passed to Java.
     pub(crate) fn in_java(
         source: &str,
         java_backed: Box<str>,
@@ -223,7 +223,8 @@ impl Template {
         }
     }
 
-    /// Builds the template of a function parameter or of text made at run time: always unescaped.
+    /// Builds the template of a function parameter or of a string that was built at run time. Escape sequences are
+    /// always resolved.
     fn parameter(source: &str, parts: Vec<Part>) -> Self {
         let mut parts = merged(parts).into_vec();
         match parts[..] {
@@ -233,13 +234,13 @@ impl Template {
         }
     }
 
-    /// Compiles text made at run time. Text that JMeter cannot parse evaluates to nothing.
+    /// Compiles a string that was built at run time. If JMeter cannot parse it, it evaluates to an empty string.
     pub(crate) fn compile_late(source: &str, names: &Names, problems: &mut Vec<Problem>) -> Self {
         let parts = Build::new(Scope::Run { names, problems }).parts(source);
         Self::parameter(source, parts.unwrap_or_default())
     }
 
-    /// Appends the value to `out`. If JMeter would throw, appends nothing and stores the exception in
+    /// Appends the value to `out`. If JMeter would throw an exception, appends nothing and stores the exception in
     /// [`Scratch::thrown`](crate::env::Scratch::thrown).
     pub fn eval(&self, env: &mut Env<'_>, out: &mut String) {
         match self {
@@ -252,7 +253,7 @@ impl Template {
         }
     }
 
-    /// Appends the value to `out`, or returns an exception and appends nothing.
+    /// Appends the value to `out`. On an exception, appends nothing and returns the exception.
     pub(crate) fn run(&self, env: &mut Env<'_>, out: &mut String) -> Outcome {
         let compound = match self {
             Self::Fixed(text) => {
@@ -267,7 +268,7 @@ impl Template {
                 Part::Literal(text) | Part::Foreign(text) => out.push_str(text),
                 Part::Java(id) => {
                     let own = env.notes.java().and_then(|java| java.get(*id));
-                    // While a plan is only inspected, Java has evaluated nothing.
+                    // While a plan is only inspected, Java has not evaluated anything.
                     let none = || if env.shared.is_inert() { "${}" } else { "" };
                     out.push_str(own.or_else(|| env.run.java(*id)).unwrap_or_else(none));
                 }
@@ -290,7 +291,7 @@ impl Template {
         Ok(())
     }
 
-    /// Returns the beginning of the value that does not depend on samples: literals, defined variables and
+    /// Returns the beginning of the value, as far as it does not depend on samples: literals, defined variables and
     /// properties, up to the first part of another kind.
     pub fn known_start(&self, env: &mut Env<'_>) -> String {
         self.start_by(env, Vars::get)
@@ -308,7 +309,8 @@ impl Template {
         compound.parts.iter().all(is_known).then(|| self.known_start(env))
     }
 
-    /// Returns the beginning of the value that stays constant during the run: variables have their initial values.
+    /// Returns the beginning of the value, as far as it stays constant during the run. Variables have their initial
+    /// values.
     pub(crate) fn initial_start(&self, env: &mut Env<'_>) -> String {
         self.start_by(env, Vars::initial)
     }
@@ -338,7 +340,7 @@ impl Template {
         out
     }
 
-    /// Returns the text if the template has no expressions.
+    /// Returns the string if the template has no expressions.
     pub fn fixed(&self) -> Option<&str> {
         match self {
             Self::Fixed(text) => Some(text),
@@ -355,7 +357,7 @@ impl Template {
         compound.parts.iter().any(|part| matches!(part, Part::Call(_)))
     }
 
-    /// Returns the source text of the plan.
+    /// Returns the source as written in the plan.
     pub fn raw(&self) -> &str {
         match self {
             Self::Fixed(text) => text,
@@ -364,7 +366,7 @@ impl Template {
     }
 
     /// Returns the slots of all variables in the template, including those in function parameters, in the order of
-    /// the text.
+    /// the source.
     pub fn variables(&self) -> Vec<VarId> {
         let mut found = Vec::new();
         self.find_variables(&mut found);
@@ -390,8 +392,8 @@ fn reference(name: &str, out: &mut String) {
     out.push('}');
 }
 
-/// True if Java must evaluate the whole text from left to right: a script's changes of variables are visible to the
-/// references after it, and not to those before it.
+/// Returns true if Java must evaluate the whole template from left to right, because a script's changes of
+/// variables must be visible to later references, and not to earlier ones.
 fn read_in_order(parts: &[Part]) -> bool {
     let (mut scripts, mut references) = (false, false);
     for part in parts {

@@ -1,21 +1,22 @@
 //! A user's variables.
 //!
-//! Every variable name in the plan's text gets a slot when the plan is compiled. Names built at run time
-//! (`match_3`, `${__V(a_${n})}`) go to an overflow map, which is absent until used. Setting a slot reuses its
-//! buffer, so that a warm user allocates nothing. Values that all users start with are shared, not copied: a slot
-//! refers to the shared value until its first write.
+//! Every variable name that the plan mentions gets a slot when the plan is compiled. Names that are built at run
+//! time (`match_3`, `${__V(a_${n})}`) go to an overflow map, which is absent until used. Setting a slot reuses its
+//! buffer, so that a user allocates nothing after its first iterations. Values that all users start with are
+//! shared, not copied: a slot refers to the shared value until its first write.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The slot of a variable whose name the plan's text mentions.
+/// The slot of a variable whose name the plan mentions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct VarId(pub u32);
 
 /// All variable names known at compile time, with their slots.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
-    // The names come from the plan and are short: a fast hash without protection against hash flooding suffices.
+    // The names come from the plan and are short, so a fast hash without protection against hash flooding is
+    // sufficient.
     by_name: fnv::FnvHashMap<Box<str>, VarId>,
     names: Vec<Box<str>>,
 }
@@ -93,7 +94,7 @@ impl Initial {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
-    /// The variable has its value from [`Initial`].
+    /// The variable still has its value from [`Initial`].
     #[default]
     Initial,
     Own,
@@ -224,7 +225,7 @@ impl Vars {
         made.filter(|(_, slot)| slot.state == State::Own).map(|(name, slot)| (&**name, &*slot.text))
     }
 
-    /// Restores the user's initial values; buffers are kept for reuse.
+    /// Restores the user's initial values. Buffers are kept for reuse.
     pub fn reset(&mut self) {
         for slot in &mut self.slots {
             slot.state = State::Initial;

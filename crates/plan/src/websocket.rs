@@ -2,8 +2,8 @@
 //!
 //! The samplers are those of Peter Doornbosch's plug-in (version 1.3.1), reproduced exactly. Maciej Zaleski's older
 //! sampler and Throng's own *hold* use the same connections. A user has one connection, which persists between
-//! iterations. Rendering fills reusable buffers of the core; a sampler without variable parts is rendered once.
-//! This module only inspects frames; the engine receives, sends and measures.
+//! iterations. Rendering fills reused buffers of the core; a sampler without variable parts is rendered once. This
+//! module only interprets frames; the engine receives, sends and measures.
 
 pub(crate) mod binary;
 mod compile;
@@ -57,9 +57,9 @@ pub struct WebSocket {
 /// Action of a WebSocket sampler.
 #[derive(Debug)]
 pub enum Act {
-    /// Opens a connection, and drops the previous one without a close frame.
+    /// Opens a connection. The previous connection is dropped without a close frame.
     Open,
-    /// Sends a frame and reads one of the expected type.
+    /// Sends a frame and reads a frame of the expected type.
     RequestResponse(ExpectedFrame),
     /// Reads one frame.
     Read(ExpectedFrame),
@@ -71,7 +71,7 @@ pub enum Act {
     Pong,
     /// Sends a close frame and reads one.
     Close,
-    /// Holds the connection and counts messages.
+    /// Holds the connection open and counts messages.
     Hold(Box<Hold>),
     /// Zaleski's sampler: opens a connection if needed, sends a message, and waits for a message that matches.
     Exchange(Box<Zaleski>),
@@ -80,9 +80,9 @@ pub enum Act {
 /// Expected type of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExpectedFrame {
-    /// A text frame, or a continuation of one.
+    /// A text frame, or a continuation of a text frame.
     Text,
-    /// A binary frame, or a continuation of one.
+    /// A binary frame, or a continuation of a binary frame.
     Binary,
     /// A text or binary frame.
     Any,
@@ -119,18 +119,18 @@ struct Payload {
     file: Template,
 }
 
-/// Encoding of a payload's text as bytes.
+/// Encoding of a payload string as bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Form {
     #[default]
     Text,
-    /// Text in which `^@` means NUL.
+    /// A string in which `^@` means NUL.
     Stomp,
     /// Bytes in hexadecimal notation.
     Binary,
 }
 
-/// The evaluated data of one sample; each core has one and reuses it.
+/// The evaluated settings of one sample. Each core has one instance and reuses it.
 #[derive(Debug, Default)]
 pub struct Call {
     /// True if a new connection is opened; the previous connection is dropped without a close frame.
@@ -153,12 +153,11 @@ pub struct Call {
     pub fragment: String,
     /// The user's header lines in the order of sending, each ending in CR LF, without the cookie manager's line.
     pub headers: Vec<u8>,
-    /// Range of the line in `headers` that the cookie manager's line replaces; empty if the line is inserted.
+    /// Range of the line in `headers` that the cookie manager's line replaces; empty if that line is inserted.
     pub cookie_at: Range<usize>,
     /// Headers as the result shows them, joined by `\n`, without the cookie manager's line.
     pub request_headers: String,
-    /// Range of the corresponding whole line in `request_headers`, with its line end; empty if the line is
-    /// inserted.
+    /// Range of the same line in `request_headers`, with its line end; empty if the cookie line is inserted.
     pub cookie_shown_at: Range<usize>,
     /// Compression that the plan's own headers offer. Without an offer, the server's choice is ignored.
     pub deflate: Option<DeflateOffer>,
@@ -179,7 +178,7 @@ pub struct Call {
     pub problem: Option<(String, String)>,
     /// Status code of the close frame.
     pub close_status: u16,
-    /// Connection id for Zaleski's sampler: an open connection with this id is reused.
+    /// Connection id for Zaleski's sampler. An open connection with this id is reused.
     pub connection: String,
     /// True if Zaleski's sampler keeps the connection open after the sample. Other samplers always keep it open.
     pub keeps: bool,
@@ -196,11 +195,11 @@ enum Style {
     Jetty,
 }
 
-/// The relevant part of an offer of permessage-deflate. In this plug-in, only the *offer* determines if messages
-/// are inflated, not the server's choice.
+/// The relevant part of an offer of permessage-deflate. In this plug-in, only the *offer* determines whether
+/// messages are decompressed, not the server's choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeflateOffer {
-    /// True if each message of the server is inflated separately.
+    /// True if each message of the server is decompressed separately.
     pub server_no_context_takeover: bool,
 }
 
@@ -213,12 +212,13 @@ pub struct Refusal {
     pub message: String,
     /// Sampler data of the sample.
     pub sampler_data: String,
-    /// True if the time of the sample had started. Otherwise its timestamp and elapsed time are 0 in JMeter.
+    /// True if the time measurement of the sample had started. Otherwise JMeter reports a timestamp and an elapsed
+    /// time of 0.
     pub started: bool,
 }
 
 impl WebSocket {
-    /// True if the sample opens a connection, whether or not the user has one.
+    /// Returns true if the sample opens a connection, even if the user already has one.
     pub fn opens(&self, env: &mut Env<'_>) -> bool {
         match &self.act {
             Act::Open => true,
@@ -227,7 +227,7 @@ impl WebSocket {
         }
     }
 
-    /// True if every rendering has the same result.
+    /// Returns true if rendering always has the same result.
     pub fn is_fixed(&self) -> bool {
         self.fixed
     }
@@ -315,7 +315,7 @@ impl Call {
     }
 }
 
-/// Writes the header lines that request the upgrade.
+/// Writes the header lines with which the client requests the upgrade.
 fn write_own_lines(key: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(b"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: ");
     out.extend_from_slice(key);

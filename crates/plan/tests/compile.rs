@@ -106,7 +106,8 @@ fn iterations_are_told_to_what_has_no_controller_between() {
         };
         plan.controllers[at].on_iteration.iter().map(number).collect()
     };
-    // Counters are compiled in the order of the tree, inner controllers first, and run in the opposite order.
+    // Counters are compiled in the order of the tree, inner controllers first, and are incremented in the opposite
+    // order.
     assert_eq!(counters(0), [4, 3, 2, 1]);
     assert_eq!(counters(1), [0]);
 }
@@ -330,8 +331,8 @@ fn user_defined_variables_are_collected_from_the_whole_tree() {
     let body = variables(&[("a", "1"), ("b", "${a}"), ("a", "2")])
         + &http("x", &variables(&[("c", "${a}-${b}")]));
     let world = world::World::new(plan_of(&body, &variables(&[("a", "late")])));
-    // Variables of one element cannot refer to each other, and the first of a name counts. Later elements can refer
-    // to earlier ones.
+    // Variables of one element cannot refer to each other, and the first variable of a name is used. Later elements
+    // can refer to earlier ones.
     let values = ["a", "b", "c"].map(|name| world.get(name));
     assert_eq!(values, [Some("late"), Some("${a}"), Some("1-${a}")]);
 }
@@ -386,7 +387,7 @@ fn the_hash_depends_on_text_and_properties_alone() {
     assert_ne!(first, hash(&source_of(&http("b", ""), ""), &Settings::default()));
 }
 
-/// Elements of any class at any position, with any properties, compile without a panic.
+/// Compiles elements of any class at any position, with any properties, which must not panic.
 #[test]
 fn nothing_panics_on_arbitrary_trees() {
     let mut random = plan::random::Random::new(11);
@@ -448,7 +449,7 @@ fn nothing_panics_on_arbitrary_trees() {
 #[test]
 fn the_deepest_document_compiles_on_a_small_stack() {
     let open = r#"<GenericController guiclass="" testclass="GenericController" testname="c" enabled="true"/><hashTree>"#;
-    // The Test Plan and its group are further levels.
+    // The Test Plan and its group take further levels.
     let depth = jmx::MAX_LEVELS - 3;
     let body = open.repeat(depth) + &http("a", "") + &"</hashTree>".repeat(depth);
     let source = source_of(&body, "");
@@ -465,8 +466,8 @@ fn the_deepest_document_compiles_on_a_small_stack() {
 
 #[test]
 fn a_level_with_very_many_samplers_takes_no_longer_for_each() {
-    // Each sampler searches only the elements that apply to it, not its siblings: 20 000 samplers compile in linear
-    // time.
+    // Each sampler searches only the elements that apply to it, not its siblings, so that 20 000 samplers compile
+    // in linear time.
     let many: String = (0..20_000).map(|n| http(&n.to_string(), "")).collect();
     let plan = plan(plan_of(&(many + &timer("t", "1")), ""));
     assert_eq!(plan.samplers.len(), 20_000);

@@ -63,10 +63,10 @@ fn check(name: &str, doc: &Document, counts: &mut Counts) {
 /// Numbers of plans by support level, and the causes.
 #[derive(Default)]
 struct Counts {
-    /// Number of files that are not plans.
+    /// Number of files that are not valid plans.
     unread: u32,
     levels: BTreeMap<Level, i32>,
-    /// Number of elements that need Java or do not run, by class and level.
+    /// Number of elements that need Java or do not run, by class and support level.
     causes: BTreeMap<String, i32>,
     scripts: u32,
     simple_scripts: u32,

@@ -1,4 +1,4 @@
-//! Tests of elements in a run: counters, random numbers, data files, timers, and samplers without network.
+//! Tests of elements in a run: counters, random numbers, data files, timers, and samplers that need no network.
 
 #![allow(clippy::format_collect, reason = "documents of tests are short")]
 
@@ -209,9 +209,9 @@ fn values_are_split_as_jmeter_splits_them() {
     let (mut world, _folder) =
         csv_world("split", b"a||c\n\nx|y\n", &[("variableNames", "p,q,r"), ("delimiter", "|")], "");
     assert_eq!(values(&mut world, "q", 1), [""]);
-    // A blank line ends the file; all variables then get the end value.
+    // A blank line ends the file. Then all variables get the end value.
     assert_eq!(values(&mut world, "p", 1), ["<EOF>"]);
-    // Variables without a value in the line keep their value.
+    // Variables that have no value in the line keep their old value.
     assert_eq!(values(&mut world, "r", 1), ["<EOF>"]);
     assert_eq!(world.get("q"), Some("y"));
     let (mut world, _folder) =
@@ -306,8 +306,8 @@ fn throughput_is_kept_by_each_user_or_by_all() {
         timed("ConstantThroughputTimer", &[], &more)
     };
     let mut own = timer("0");
-    // The first sample does not wait; each further sample waits until half a second after the due time of the
-    // previous one.
+    // The first sample does not wait. Each further sample waits until half a second after the time at which the
+    // previous one was due.
     assert_eq!(
         [delay(&mut own), delay(&mut own), delay(&mut own)],
         [0, 500_000_000, 1_000_000_000]
@@ -350,7 +350,8 @@ fn throughput_is_rounded_as_jmeter_rounds_it_where_that_is_asked_for() {
     for mode in 0..3 {
         assert_eq!(timer(mode, true), [0, 2_000_000, 4_000_000], "mode {mode}");
     }
-    // In the shared modes, the wait (2 ms, then 4 ms) is counted from the user's last turn: now, and in 2 ms.
+    // In the shared modes, the wait (2 ms, then 4 ms) is counted from the user's last scheduled time: now, and in 2
+    // ms.
     for mode in 3..5 {
         assert_eq!(timer(mode, true), [0, 2_000_000, 6_000_000], "mode {mode}");
     }

@@ -10,7 +10,7 @@ use plan::http::{Request, Unsendable};
 use plan::plan::SamplerKind;
 use world::{World, http_sampler, text_of};
 
-/// `java.net.URL`, `java.net.URI` and HttpClient 4.5.14 created the table, called in JMeter's order.
+/// The table was created by `java.net.URL`, `java.net.URI` and HttpClient 4.5.14, called in JMeter's order.
 #[test]
 fn urls_are_those_of_java() {
     let mut wrong = Vec::new();
@@ -58,7 +58,8 @@ fn urls_are_those_of_java() {
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// The expected values are requests and rows of JMeter 5.6.3 for each sampler of the plan beside the table.
+/// The expected values are the requests and rows that JMeter 5.6.3 produced for each sampler of the plan in the
+/// folder of the table.
 #[test]
 fn requests_are_those_of_jmeter() {
     let compiled = world::compile_source(
@@ -72,7 +73,7 @@ fn requests_are_those_of_jmeter() {
     let (mut wrong, mut at) = (Vec::new(), 0);
     for row in recorded.as_array().expect("rows") {
         let field = |name: &str| row[name].as_str().unwrap_or("").to_string();
-        // A sampler without a URL has no name in its row.
+        // A sample without a URL has no name in its row.
         let named = |sampler: &plan::plan::Sampler| sampler.name.fixed() == Some(&*field("name"));
         at = if field("name").is_empty() {
             at + 1

@@ -1,5 +1,5 @@
-//! The part of plans that only Java can run: its elements, their order and strings, and the parts of results kept for
-//! them.
+//! Tests the part of plans that only Java can run: its elements, their order and expressions, and the parts of
+//! results kept for them.
 
 #![allow(clippy::format_collect, reason = "documents of tests are short")]
 
@@ -88,7 +88,7 @@ fn one(plan: &Plan, job: Job) -> &Element {
     }
 }
 
-/// Returns the jobs of a list in order: names of elements, and strings; `-` is a native element.
+/// Returns the jobs of a list in order: names of elements, and expressions; `-` is a native element.
 fn told(plan: &Plan, jobs: impl Iterator<Item = Option<Job>>) -> Vec<String> {
     jobs.map(|job| match job {
         None => "-".to_string(),
@@ -267,7 +267,7 @@ fn what_scripts_read_is_kept_and_nothing_else() {
     assert!(!bare.1.intersects(Needs::BODY | Needs::TEXT | Needs::HEADERS));
     let body = of("prev.getResponseDataAsString()");
     assert_eq!((body.0, body.2), (Reads::RESULT | Reads::BODY | Reads::PREVIOUS, false));
-    // The size of the result includes the headers.
+    // The size of the result includes the headers, so they are needed too.
     assert!(body.1.contains(Needs::BODY | Needs::HEADERS));
     assert!(!body.1.contains(Needs::REQUEST_HEADERS));
     let listener =
@@ -469,7 +469,7 @@ fn controllers_of_their_own_classes_hold_what_stands_in_them() {
     assert_eq!(kinds.collect::<Vec<_>>(), [None, Some(Role::Controller), Some(Role::Controller)]);
     let outer = &plan.controllers[1];
     assert_eq!(outer.children, [Child::Sampler(SamplerId(0)), Child::Controller(ControllerId(2))]);
-    // The element's class may be a listener for iterations, like the counter.
+    // The element's class may listen to iterations, as the counter does.
     assert_eq!(outer.on_iteration.len(), 2);
     assert_eq!(plan.controllers[2].on_iteration.len(), 0);
     assert!(plan.java_backed.keeps_previous, "it may look at the sample before");
@@ -535,7 +535,7 @@ fn samplers_that_share_headers_with_scripted_ones_are_known_to_java() {
     // Each sampler has its own Header Manager.
     let own = http("a", &(script(changes) + &headers())) + &http("b", &headers());
     assert_eq!(asking(&java_backed(&own, "")), [(0, false)]);
-    // A script that reads the sampler runs after it.
+    // A script that reads the sampler after it has run.
     let behind =
         http("a", &groovy("JSR223PostProcessor", "S", changes)) + &http("b", "") + &headers();
     assert_eq!(asking(&java_backed(&behind, "")), [(0, true), (1, true)]);

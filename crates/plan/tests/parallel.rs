@@ -63,7 +63,7 @@ fn each_child_is_a_branch_and_the_whole_is_a_sampler() {
     let (sampler, parallel) = the_parallel(&plan);
     assert!(parallel.parent);
     assert!(parallel.most.is_none());
-    // A timer inside the controller applies to the controller itself, too.
+    // A timer inside the controller also applies to the controller itself.
     assert_eq!(sampler.timers.len(), 1);
     assert_eq!(sampler.controller, ControllerId(0));
     let branches: Vec<_> =

@@ -1,4 +1,4 @@
-//! WebSocket samplers from the plan's text to calls: cases without a parity test, and Throng's own elements.
+//! Tests WebSocket samplers from the plan's XML to calls: cases without a parity test, and Throng's own elements.
 
 extern crate plan as subject;
 
@@ -141,7 +141,7 @@ fn a_heartbeat_applies_by_scope_to_what_opens() {
     assert!(complaint.expect_err("no number").contains("interval_ms"));
 }
 
-/// Passes messages to a hold with these settings; returns the settings and what the hold finds.
+/// Passes messages to a hold sampler with these settings. Returns the settings and the findings about the messages.
 fn check(props: &[(&str, &str)], messages: &[&[u8]]) -> (HoldSettings, Vec<HoldMatch>) {
     let props: Vec<_> = props
         .iter()

@@ -64,7 +64,7 @@ impl BinaryContentAssertion {
     }
 }
 
-/// Returns Java's message about the first part of a string that is not a byte.
+/// Returns Java's message about the first part of a string that is not a hexadecimal byte.
 fn first_bad(text: &str) -> String {
     let is_bad = |piece: &String| binary::parse(piece, &mut Vec::new()).is_err();
     let pieces = text.split(' ').flat_map(|token| {

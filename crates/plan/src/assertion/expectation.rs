@@ -1,4 +1,4 @@
-//! The expected value that the JSON Assertion and the JMESPath Assertion have in common.
+//! The expected value of a JSON Assertion or a JMESPath Assertion.
 //!
 //! The properties of both assertions have the same names; comparison and failure messages differ.
 
@@ -34,7 +34,7 @@ impl Expectation {
         }
     }
 
-    /// True if the pattern matches the whole text; the error is that of an invalid pattern.
+    /// Returns true if the pattern matches the whole string. The error is the message about an invalid pattern.
     pub(super) fn fits(&self, text: &str, env: &mut Env<'_>) -> Result<bool, String> {
         self.value.with(env, |regexp, _| match regexp {
             Ok(regexp) => Ok(regexp.matches(text)),

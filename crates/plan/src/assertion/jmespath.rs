@@ -1,7 +1,7 @@
 //! JMESPath Assertion: checks that an expression has a value, and compares it.
 //!
-//! The expected value is compared as text first and then as JSON, so that expected text that is not JSON leads to
-//! Jackson's message. Each check parses the body anew, which allocates for all its values.
+//! The expected value is compared as a string first and then as JSON, so that an expected value that is not JSON
+//! leads to Jackson's message. Each check parses the body anew, which allocates memory for all its values.
 
 use jmx::Props;
 use lang::jmespath::{self, Failure, JmesPath, Value};

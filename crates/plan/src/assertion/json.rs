@@ -1,7 +1,7 @@
 //! JSON Assertion, and the older one of the jp@gc plug-ins: checks that a path has a value, and compares it.
 //!
 //! A list passes if the list itself or one of its elements matches. Each check parses the body anew, which
-//! allocates for its arrays and objects.
+//! allocates memory for its arrays and objects.
 
 use jmx::Props;
 use lang::java::write_double_plain;
@@ -202,7 +202,7 @@ impl JsonAssertion {
     }
 }
 
-/// Returns the text of a value for patterns and messages.
+/// Returns a value as the string that patterns and messages use.
 fn shown(value: &Value<'_>) -> String {
     let mut out = String::new();
     match value {

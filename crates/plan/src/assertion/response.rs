@@ -1,7 +1,7 @@
 //! Response Assertion: compares a part of the result with strings or patterns.
 //!
-//! The first pattern that does not match decides, or with "or" the first that matches. An empty field fails every
-//! check except a negated one. A passing check allocates nothing once warm.
+//! The first pattern that does not match decides; with "or", the first one that matches. An empty field fails every
+//! check except a negated one. A successful check allocates nothing after the first samples.
 
 use std::fmt::Write;
 
@@ -105,7 +105,7 @@ enum Outcome {
 }
 
 impl ResponseAssertion {
-    /// Implements "Ignore status": the sample counts as passed before the check.
+    /// Implements "Ignore status": marks the sample as successful before the check.
     pub(super) fn prepare(&self, result: &mut SampleResult) {
         result.success |= self.assume_success;
     }
@@ -252,7 +252,7 @@ impl ResponseAssertion {
                 Field::Url => "URL",
             });
         }
-        // With "or", JMeter's messages do not name the kind of comparison.
+        // With "or", JMeter's messages do not name the type of comparison.
         out.push_str(match (self.kind & NOT != 0, self.kind & !NOT) {
             (false, CONTAINS | SUBSTRING) => " expected to contain ",
             (true, CONTAINS | SUBSTRING) => " expected not to contain ",

@@ -1,6 +1,6 @@
 //! XPath2 Assertion: checks that an expression finds something in a document, or is true.
 //!
-//! JMeter determines with Xalan whether the expression is Boolean and evaluates it with Saxon, so that only
+//! JMeter uses Xalan to determine whether the expression is Boolean, and evaluates it with Saxon, so that only
 //! expressions valid in both work. Expressions with another meaning in XPath 2.0 need a JVM.
 
 use jmx::Props;

@@ -1,4 +1,4 @@
-//! The elements in a sampler's scope that configure WebSocket connections: frame filters and heartbeats.
+//! Elements in a sampler's scope that configure WebSocket connections: frame filters and heartbeats.
 //!
 //! JMeter does not add a filter to a sampler that already has an equal filter, wherever they are in the plan.
 //! Elements are equal if all their properties are.
@@ -12,7 +12,7 @@ use crate::support::{self, Kind};
 use crate::websocket::{self, Around, FilterId, HeartbeatId};
 
 impl Walk<'_> {
-    /// Returns the filters and the heartbeat for a sampler with these elements in its scope, nearest first.
+    /// Returns the frame filters and the heartbeat for a sampler with these elements in its scope, nearest first.
     pub(super) fn around(&mut self, configs: &[ElementId], cookies: Option<u32>) -> Around {
         let mut around = Around { cookies, ..Around::default() };
         let mut taken: Vec<ElementId> = Vec::new();
@@ -39,7 +39,7 @@ impl Walk<'_> {
             .map(HeartbeatId)
     }
 
-    /// Returns the index of an element in a table of the plan; compiles the element at its first use.
+    /// Returns the index of an element in a table of the plan. Compiles the element at its first use.
     pub(super) fn tabled<T>(
         &mut self,
         id: ElementId,

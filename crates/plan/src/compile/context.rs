@@ -1,4 +1,4 @@
-//! State that the compilers of single elements share: the document, the names so far, and the problems so far.
+//! State that the compilers of single elements share: the document, and the names and problems found so far.
 //!
 //! An element in the scope of many samplers is compiled once per sampler, but each of its problems is reported
 //! once.
@@ -13,7 +13,7 @@ use crate::script::{SWITCH, Scripted, puts_objects};
 use crate::support::Level;
 use crate::template::{Reason, Template, TemplateCompiler};
 
-/// State of a compilation that elements write to.
+/// State of a compilation, to which the compilers of elements write.
 #[derive(Debug)]
 pub(crate) struct Context<'a> {
     pub(crate) doc: &'a Document,
@@ -52,7 +52,7 @@ impl<'a> Context<'a> {
         &self.doc.element(id).props
     }
 
-    /// Compiles the cells of a table as templates; a missing cell is empty.
+    /// Compiles the cells of a table as templates. Missing cells become empty templates.
     pub(crate) fn cells<const N: usize>(
         &mut self,
         id: ElementId,
@@ -67,25 +67,25 @@ impl<'a> Context<'a> {
         rows.iter().map(&mut row).collect()
     }
 
-    /// Compiles an expression of an element.
+    /// Compiles a string of an element to a template.
     pub(crate) fn text(&mut self, id: ElementId, source: &str) -> Template {
         let text = Template::compile(source, &mut self.text);
         self.settle(id);
         text
     }
 
-    /// Compiles the text of a property; a missing property is empty.
+    /// Compiles the value of a property to a template; a missing property becomes an empty template.
     pub(crate) fn prop(&mut self, id: ElementId, name: &str) -> Template {
         self.prop_or(id, name, "")
     }
 
-    /// Compiles the text of a property, with a default for a missing property.
+    /// Compiles the value of a property to a template, with a default for a missing property.
     pub(crate) fn prop_or(&mut self, id: ElementId, name: &str, default: &str) -> Template {
         let source = self.props(id).str(name).unwrap_or(default);
         self.text(id, source)
     }
 
-    /// Returns the value of a check box that must be constant. `default` applies if the property is missing.
+    /// Returns the value of a check box, which must be constant. `default` applies if the property is missing.
     pub(crate) fn flag(&mut self, id: ElementId, name: &str, default: bool) -> bool {
         let Some(source) = self.props(id).str(name) else { return default };
         if source.contains("${") {
@@ -96,7 +96,7 @@ impl<'a> Context<'a> {
         source.eq_ignore_ascii_case("true")
     }
 
-    /// Reports the problems that the template compiler found in an element's text.
+    /// Reports the problems that the template compiler found in an element's expressions.
     pub(crate) fn settle(&mut self, id: ElementId) {
         for problem in std::mem::take(&mut self.text.problems) {
             let (function, source) = (problem.function, problem.source);
@@ -140,7 +140,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Lowers the level of an element.
+    /// Lowers the support level of an element and records the consequence.
     pub(crate) fn remark(&mut self, id: ElementId, level: Level, consequence: impl Into<String>) {
         let remark = (level, consequence.into());
         let remarks = self.remarks.entry(id).or_default();
@@ -149,7 +149,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Reports that a part of an element is a Java class.
+    /// Records that a part of an element is a Java class.
     pub(crate) fn remark_class(&mut self, id: ElementId, part: &str, class: &str) {
         let what = if self.settings.java_backing {
             format!("{part} {class} runs in Java if a jar provides it")

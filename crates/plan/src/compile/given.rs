@@ -1,4 +1,4 @@
-//! A native sampler whose object in Java was changed by scripts, compiled during the run.
+//! A native sampler whose Java object scripts have changed: it is compiled during the run.
 //!
 //! Java sends the object's properties as an XML element with all expressions evaluated. The compiler of the sampler's
 //! class reads it like an element of the plan, but treats each expression as literal. State that belongs to the plan
@@ -23,7 +23,8 @@ pub struct ScriptedSampler {
     pub headers: Option<Vec<(String, String)>>,
     /// Name of the sample, if scripts have changed it.
     pub name: Option<String>,
-    /// True if headers that several samplers share now differ from the plan.
+    /// Compiles the sampler from its Java object. If the changed sampler has no native form, its Java class runs
+    /// it. Returns `None` if the sampler runs as planned.
     pub lasting: bool,
 }
 
@@ -36,7 +37,7 @@ pub fn given(plan: &Plan, id: SamplerId, given: &ScriptedSampler) -> Option<Samp
         SamplerKind::Http(_) | SamplerKind::Parallel(_) | SamplerKind::JavaBacked(_) => {
             return None;
         }
-        // A hold consists of the children of its action, which scripts cannot change.
+        // A hold sampler consists of the children of its action, which scripts cannot change.
         SamplerKind::WebSocket(socket) if socket.is_hold() => return None,
         SamplerKind::Script(_) => return Some(SamplerKind::JavaBacked(owner.element)),
         _ => {}

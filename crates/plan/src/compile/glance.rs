@@ -1,7 +1,7 @@
-//! Names that elements mention anywhere in their text, for guessing what scripts may do to other elements.
+//! Searches elements for names that their strings mention, to guess what scripts may do to other elements.
 //!
-//! The text is not parsed: any occurrence of a word counts as a use. Cost: one pass over the file, only if a part
-//! of the plan may run in Java.
+//! The strings are not parsed: any occurrence of a word counts as a use. Cost: one pass over the file, only if a
+//! part of the plan may run in Java.
 
 use super::Context;
 use super::scope::class;
@@ -41,7 +41,8 @@ impl Context<'_> {
             })
     }
 
-    /// True if a script of the plan, or a script in a file, may contain one of the words.
+    /// Returns true if a script of the plan, or a script in a file, may contain one of the words. Scripts in files
+    /// are not read and may contain any word.
     fn scripts_mention(&self, words: &[&str]) -> bool {
         self.mentions(|class, xml| {
             let script =

@@ -20,30 +20,31 @@ const FIFO_POP: &str = "kg.apc.jmeter.modifiers.FifoPopPreProcessor";
 /// Post-processor that puts a value into a queue.
 const FIFO_PUT: &str = "kg.apc.jmeter.modifiers.FifoPutPostProcessor";
 
-/// Elements and expressions that run in Java so far.
+/// Elements and expressions that run in Java, as far as the plan is compiled.
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) java_backed: JavaBacked,
     places: HashMap<ElementId, JavaBackedId>,
     /// Parts of results that each element needs, in addition to its `reads`.
     needs: Vec<Needs>,
-    /// Elements that their classes run, as opposed to elements that Java only knows.
+    /// Elements that their Java classes run. Other elements are only known to Java.
     run: HashSet<ElementId>,
-    /// Objects read by expressions that are evaluated before their element runs. All other expressions are evaluated
-    /// when the run starts.
+    /// For expressions that are evaluated before their element runs: the objects that they read. All other
+    /// expressions are evaluated when the run starts.
     placed: HashMap<u32, Reads>,
-    /// HTTP Requests whose sampler no script reads before they run, with the config elements in their scopes.
+    /// HTTP Requests whose sampler object no script reads before they run, with the config elements in their
+    /// scopes.
     pub(super) unread: Vec<(SamplerId, ElementId, Vec<ElementId>)>,
-    /// True if users wait for queues in Java; then values must be put into queues in Java, too.
+    /// True if users wait for queues in Java. Then values must also be put into queues in Java.
     pub(super) queues: bool,
     /// True if scripts may enable the download of embedded resources; `None` until this was determined.
     pub(super) loads_pages: Option<bool>,
-    /// Parts of every result that elements before samplers read.
+    /// Parts of every result that elements before the next sampler read.
     pub(super) of_previous: Needs,
 }
 
 impl Context<'_> {
-    /// Determines what scripts anywhere in the plan need.
+    /// Determines in advance what scripts anywhere in the plan need.
     pub(super) fn look_ahead(&mut self) {
         let doc = self.doc;
         let mut xml = doc.ids().filter(|id| doc.is_enabled(*id)).map(|id| doc.xml(id));
@@ -56,14 +57,14 @@ impl Context<'_> {
             .any(|id| self.props(id).bool("TransactionController.parent") == Some(true));
     }
 
-    /// Adds an element without a native form, which its own class runs if Java is allowed and has the class.
+    /// Adds an element without a native form. Its Java class runs it, if Java is allowed and has the class.
     pub(crate) fn host(&mut self, id: ElementId, role: Role) -> Option<JavaBackedId> {
         let name = class(self.doc, id);
         let by_class = support::find(name).is_none_or(|class| class.level == Level::Jvm);
         (by_class || self.settings.has_plugin(name)).then(|| self.host_as_is(id, role))?
     }
 
-    /// Like `host`, for an element whose class is native but some of whose settings are not.
+    /// Does the same as `host`, for an element whose class is native but some of whose settings are not.
     pub(crate) fn host_as_is(&mut self, id: ElementId, role: Role) -> Option<JavaBackedId> {
         self.settings.java_backing.then(|| {
             self.java_backing.run.insert(id);
@@ -71,12 +72,13 @@ impl Context<'_> {
         })
     }
 
-    /// True if an element must run in Java although it has a native form, because related elements run in Java.
+    /// Returns true if an element must run in Java although it has a native form, because related elements run in
+    /// Java.
     pub(crate) fn belongs_to_java(&self, id: ElementId) -> bool {
         self.java_backing.queues && class(self.doc, id) == FIFO_PUT
     }
 
-    /// Adds an element to those that Java knows.
+    /// Adds an element to the list of elements that Java knows.
     pub(super) fn enlist(&mut self, id: ElementId, role: Role) -> JavaBackedId {
         if let Some(at) = self.java_backing.places.get(&id) {
             return *at;
@@ -126,7 +128,7 @@ impl Context<'_> {
         self.java_backing.run.contains(&id)
     }
 
-    /// Returns the objects that a job reads.
+    /// Returns the objects that a job reads: result, sampler, cookies.
     pub(super) fn reads(&self, job: Job) -> Reads {
         match job {
             Job::Run(id) => self.java_backing.java_backed.elements[id.0 as usize].reads,
@@ -136,7 +138,7 @@ impl Context<'_> {
         }
     }
 
-    /// Records which parts of the previous sample are read.
+    /// Records the parts of the previous sample that are read.
     fn note(&mut self, seen: Seen) {
         if seen.reads.contains(Reads::RESULT) {
             self.java_backing.java_backed.keeps_previous = true;
@@ -144,7 +146,8 @@ impl Context<'_> {
         }
     }
 
-    /// Returns the parts that an element reads: those named in its script, or all that its kind may read.
+    /// Returns the parts of a result that an element reads: those named in its script, or all that an element of
+    /// its kind may read.
     fn seen(&self, id: ElementId, role: Role) -> Seen {
         let name = class(self.doc, id);
         if is_script(name) {
@@ -158,7 +161,7 @@ impl Context<'_> {
             Role::Config => Seen::default(),
             Role::Before | Role::After if name.starts_with("JDBC") => Seen::default(),
             Role::Before => Seen::all(),
-            // Among JMeter's own classes, only this sampler reads a message from the previous sample.
+            // Of JMeter's own classes, only this sampler reads a message from the previous sample.
             Role::Timer | Role::Sampler if name == "JMSSampler" => Seen::result(),
             Role::Timer | Role::Sampler if support::find(name).is_some() => Seen::default(),
             Role::Timer | Role::Sampler => Seen::result(),
@@ -170,12 +173,12 @@ impl Context<'_> {
         }
     }
 
-    /// Returns the start of the expressions compiled from now on.
+    /// Returns the position at which the expressions compiled from now on begin.
     pub(crate) fn mark(&self) -> u32 {
         self.text.java_backed.len() as u32
     }
 
-    /// Returns the expressions compiled since `mark`, to be evaluated by a job before their element.
+    /// Returns the expressions compiled since `mark`, for a job that evaluates them before their element runs.
     pub(crate) fn since(&mut self, mark: u32) -> TextRange {
         let range = TextRange { first: mark, count: self.mark() - mark };
         for at in range.first..range.first + range.count {
@@ -192,7 +195,7 @@ impl Context<'_> {
         (!range.is_empty()).then_some(Job::Evaluate(range))
     }
 
-    /// Discards the expressions since `mark`: Java runs the element and evaluates its expressions.
+    /// Discards the expressions compiled since `mark`, because Java runs the element and evaluates them itself.
     pub(crate) fn forget(&mut self, mark: u32) {
         self.text.java_backed.truncate(mark as usize);
     }
@@ -208,13 +211,13 @@ impl Context<'_> {
     }
 }
 
-/// Returns the parts that the functions in an expression read.
+/// Returns the parts of a result that the functions in an expression read.
 fn of_call(text: &str) -> Seen {
     let mut names = text.split("${__").skip(1).map(|rest| rest.split(['(', '}']).next());
     let known =
         ["groovy", "BeanShell", "javaScript", "jexl2", "jexl3", "P", "property", "threadNum"];
     if names.all(|name| name.is_some_and(|name| known.contains(&name))) {
-        // References are values, which are inside quotes or are plain numbers.
+        // References become values in the script, which are inside quotes or are plain numbers.
         of_script(&text.replace("${", "{"), None, false)
     } else {
         Seen::result()

@@ -1,5 +1,5 @@
-//! The managers of cookies, caches and the like that apply to a sampler: if several of a kind are in scope, the
-//! outermost, as in JMeter, where the manager added last replaces earlier ones.
+//! Cookie Manager, Cache Manager and other managers that apply to a sampler. If several of a kind are in scope, the
+//! outermost one is used, because in JMeter the manager added last replaces earlier ones.
 
 use jmx::ElementId;
 
@@ -39,7 +39,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns the index of the gateway that the run's properties describe; it is added to the table once.
+    /// Returns the index of the gateway that the run's properties describe. It is added to the plan's table at its
+    /// first use.
     fn gateway_of_run(&mut self) -> Option<u32> {
         if let Some(known) = self.gateway_of_run.get() {
             return *known;

@@ -1,7 +1,7 @@
 //! Warns about numeric properties of elements that are not numbers.
 //!
 //! JMeter silently replaces such a value by 0 or by a default. Settings of thread groups are checked as
-//! [`Setting`](crate::number::Setting)s, because their values are known only after their expressions were
+//! [`Setting`](crate::number::Setting)s, because their values are known only after their expressions have been
 //! evaluated.
 
 use jmx::ElementId;
@@ -25,7 +25,7 @@ const NUMBERS: &[(&str, &str, &str)] = &[
 pub(super) fn review(ctx: &mut Context<'_>, id: ElementId) {
     let odd = |(name, what, instead): &(&str, &str, &str)| {
         let text = ctx.props(id).str(name)?;
-        // JMeter trims blanks around ports.
+        // JMeter trims blanks around port numbers.
         let read = if name.ends_with("port") { text.trim() } else { text };
         let is_odd = !read.is_empty() && !read.contains("${") && parse_long(read).is_none();
         is_odd

@@ -1,5 +1,5 @@
-//! The part of the walk that adds samplers and listeners to Java: those that their own classes run, and samplers
-//! that scripts read or change.
+//! Adds samplers and listeners to Java: those that their Java classes run, and samplers that scripts read or
+//! change.
 //!
 //! Java receives such a sampler with the config elements in its scope, which it merges as JMeter does. A natively
 //! run sampler is added only if an element in its scope reads or changes it.
@@ -21,7 +21,7 @@ use crate::plan::{
 };
 use crate::support::{Kind, Level};
 
-/// Native config elements that samplers in Java use.
+/// Native config elements that samplers in Java read.
 const CONFIGS: &[&str] = &[
     "ConfigTestElement",
     "HeaderManager",
@@ -34,8 +34,8 @@ const CONFIGS: &[&str] = &[
 ];
 
 impl Walk<'_> {
-    /// True if an HTTP Request needs an authentication scheme that only Java supports. All samplers with the same
-    /// manager then run in Java, including their cookies.
+    /// Returns true if an HTTP Request needs an authentication scheme that only Java supports. All samplers with
+    /// the same manager then run in Java, and share cookies there.
     pub(super) fn asks_for_java(&self, id: ElementId, configs: &[ElementId]) -> bool {
         let doc = self.ctx.doc;
         let manager = || configs.iter().rev().find(|id| class(doc, **id) == "AuthManager");
@@ -44,12 +44,12 @@ impl Walk<'_> {
             && manager().is_some_and(|manager| auth_manager::asks_for_kerberos(&self.ctx, *manager))
     }
 
-    /// Compiles a sampler without a native form. Discards its expressions since `mark`, because its class evaluates
-    /// them.
+    /// Compiles a sampler without a native form. Discards its expressions since `mark`, because its Java class
+    /// evaluates them.
     pub(super) fn java_backed_sampler(&mut self, id: ElementId, mark: u32) -> Option<SamplerKind> {
         self.ctx.forget(mark);
-        // These classes are native except for some settings. Other native classes get here only if the user does
-        // not allow what they need.
+        // Some settings of these native classes are not native. Other native classes reach this point only if the
+        // user does not allow what they need.
         let partly =
             ["HTTPSamplerProxy", "JavaSampler", "TCPSampler", "kg.apc.jmeter.samplers.UDPSampler"];
         let java_backed = if partly.contains(&class(self.ctx.doc, id)) {
@@ -60,7 +60,7 @@ impl Walk<'_> {
         java_backed.map(SamplerKind::JavaBacked)
     }
 
-    /// Compiles a controller that its own class runs. Not supported inside a branch, because to Java a branch is
+    /// Compiles a controller that its Java class runs. Not supported inside a branch, because Java sees a branch as
     /// another user.
     pub(super) fn java_backed_controller(
         &mut self,
@@ -92,7 +92,7 @@ impl Walk<'_> {
         java_backed.map(|id| Listener { name, kind: ListenerKind::JavaBacked(id) })
     }
 
-    /// Adds a sampler to those that Java knows, if needed.
+    /// Adds a sampler to the samplers that Java knows, if an element reads or changes it.
     pub(super) fn own(&mut self, at: SamplerId, id: ElementId, configs: &[ElementId]) {
         let sampler = &self.plan.samplers[at.0 as usize];
         let element = match sampler.kind {
@@ -120,7 +120,7 @@ impl Walk<'_> {
         self.enlist_owner(at, id, element, configs);
     }
 
-    /// Adds a natively run sampler to the elements that Java knows.
+    /// Adds a sampler that runs natively to the elements that Java knows.
     fn known_only(&mut self, id: ElementId) -> JavaBackedId {
         let at = self.ctx.enlist(id, Role::Sampler);
         let java_backed = &mut self.ctx.java_backing.java_backed;
@@ -162,7 +162,7 @@ impl Walk<'_> {
         self.ctx.java_backing.java_backed.owners.push(owner);
     }
 
-    /// Adds samplers to Java whose Header Managers may be changed by scripts in the scope of other samplers.
+    /// Adds samplers to Java if scripts in the scope of other samplers may change their Header Managers.
     pub(super) fn share_headers(&mut self) {
         let unread = std::mem::take(&mut self.ctx.java_backing.unread);
         if unread.is_empty() || !self.ctx.scripts_touch_headers() {
@@ -185,7 +185,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Registers an element for notifications of iterations, of its group or of all groups.
+    /// Registers an element for notifications about iterations, of its group or of all groups.
     fn iterates(&mut self, id: ElementId, at: JavaBackedId) {
         debug_assert_eq!(self.ctx.known(id), Some(at));
         let java_backed = &mut self.ctx.java_backing.java_backed;
@@ -207,7 +207,7 @@ impl Walk<'_> {
         None
     }
 
-    /// True if a job before the sampler reads the sampler.
+    /// Returns true if a job that runs before the sampler reads the sampler object.
     fn is_read_before(&self, sampler: &Sampler) -> bool {
         sampler.before.iter().any(|one| match one {
             Before::Job(job) => self.ctx.reads(*job).contains(Reads::SAMPLER),
@@ -215,7 +215,7 @@ impl Walk<'_> {
         })
     }
 
-    /// True if a job in the sampler's scope reads the sampler.
+    /// Returns true if a job in the sampler's scope reads the sampler object.
     fn is_read(&self, sampler: &Sampler) -> bool {
         let reads = |job: Job| self.ctx.reads(job).contains(Reads::SAMPLER);
         let before = sampler.before.iter().filter_map(|one| match one {
@@ -241,8 +241,8 @@ impl Walk<'_> {
         before.chain(timers).chain(after).chain(checks).chain(listeners).chain([own]).any(reads)
     }
 
-    /// Adds the remaining config elements to Java, wherever they are. Keeps the parts of each result that are read
-    /// before samplers.
+    /// Adds the remaining config elements to Java, wherever they are. Marks the parts of each result that elements
+    /// read before the next sampler.
     pub(super) fn host_the_rest(&mut self, root: ElementId) {
         let doc = self.ctx.doc;
         let mut open = vec![root];
@@ -263,7 +263,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Lets Java choose client keys for HTTPS connections of scripts, if the plan selects keys and server
+    /// Makes Java choose client keys for HTTPS connections of scripts, if the plan selects keys and server
     /// certificates are not checked.
     fn host_keys(&mut self) {
         let hosts = !self.ctx.java_backing.java_backed.elements.is_empty() || self.ctx.mark() > 0;
@@ -277,7 +277,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Moves the part that Java runs into the plan.
+    /// Moves everything that Java runs into the plan.
     pub(super) fn take_java_backed(&mut self) {
         self.share_headers();
         self.host_keys();

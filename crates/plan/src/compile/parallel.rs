@@ -1,8 +1,8 @@
-//! Parallel Controllers: a sampler with its own scope, and a branch for each child.
+//! Parallel Controllers: each becomes a sampler with its own scope, and a branch for each child.
 //!
 //! Direct children of a Parallel Controller receive no events at the start of an iteration, because the plug-in
-//! does not register listeners. To JMeter a branch is a separate thread; only the Sample Timeouts inside the branch
-//! apply to it.
+//! does not register listeners. JMeter runs a branch as a separate thread, so only the Sample Timeouts inside the
+//! branch apply to it.
 
 use jmx::ElementId;
 

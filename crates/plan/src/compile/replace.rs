@@ -24,7 +24,7 @@ pub(super) struct Replaced<'a> {
     pub(super) diags: Vec<Diag>,
 }
 
-/// Source of the subtree that replaces a controller's content.
+/// The source of the subtree that replaces a controller's content.
 #[derive(Clone, PartialEq, Eq)]
 enum Source {
     /// An element of the plan, the target of a Module Controller.
@@ -117,7 +117,7 @@ impl Work<'_> {
             );
             return;
         }
-        // Copies have the path of their original, so that the target is the same.
+        // A copy is identified by the path of its original, so that its target is the same.
         let Some(target) = find(self.original, &node_path(&self.doc, id)) else { return };
         if matches!(kind(self.original, target), Kind::Group | Kind::Plan) {
             let message =
@@ -204,7 +204,7 @@ impl Work<'_> {
         Ok((document, file))
     }
 
-    /// Records the source of a controller. Returns false and reports a finding if the inclusion would never end.
+    /// Records the source of a controller. Returns false and reports a finding if the inclusion would be endless.
     fn stands_for(&mut self, id: ElementId, source: Source, complaint: &str) -> bool {
         let (mut at, mut depth) = (self.doc.element(id).parent, 0);
         while let Some(around) = at {

@@ -1,4 +1,4 @@
-//! Facts about a plan besides the plan itself: the support of each enabled element, and hashes.
+//! Facts about a plan that are not part of it: the support of each enabled element, and hashes.
 
 use jmx::{Document, ElementId};
 
@@ -28,7 +28,7 @@ pub(super) fn support(ctx: &mut Context<'_>, root: ElementId) -> Vec<Support> {
     found
 }
 
-/// False for elements in a Test Fragment or in the Work Bench, which do not run.
+/// Returns false for elements in a Test Fragment or in the Work Bench, which do not run.
 fn scope_runs(doc: &Document, id: ElementId) -> bool {
     !scope::is_unused_fragment(doc, id)
         && support::find(class(doc, id)).is_none_or(|class| class.kind != Kind::Other)
@@ -79,7 +79,7 @@ fn of_element(ctx: &mut Context<'_>, id: ElementId) -> Support {
 /// Remark on elements that would run in Java but apply to no sampler.
 const UNUSED: &str = "no sampler is in its scope";
 
-/// Returns the remark on an element that its own class runs.
+/// Returns the remark on an element that its Java class runs.
 fn runs_in_java(name: &str) -> String {
     match support::find(name) {
         Some(_) if !name.contains('.') => format!("runs in Java: {}", support::full_name(name)),
@@ -103,8 +103,8 @@ fn unknown(doc: &Document, id: ElementId) -> (Level, String) {
     }
 }
 
-/// Returns two hashes (FNV-1a, 64 bits): of the plan's text with all properties, and of the text alone. They are
-/// the same on every machine.
+/// Returns two hashes (FNV-1a, 64 bits): of the plan's XML together with all properties, and of the XML alone. They
+/// are the same on every machine.
 pub(super) fn hashes(doc: &Document, settings: &Settings) -> (u64, u64) {
     let mut properties: Vec<_> = settings.properties.iter().collect();
     properties.sort();

@@ -1,12 +1,12 @@
 //! The elements that apply to a sampler, in JMeter's order.
 //!
 //! A thread's tree has its group at the root. The group's children are followed by those of the Test Plan, on the
-//! same level. The rules for collecting elements are:
+//! same level. The scope follows these rules:
 //! - config elements, timers and listeners are collected from the sampler outwards, nearest first;
 //! - pre-processors, post-processors and assertions run from the outermost level inwards;
 //! - within one level, the order of the file applies.
 //!
-//! A Transaction Controller with a sample of its own collects its listeners and assertions from itself outwards.
+//! A Transaction Controller with its own sample collects its listeners and assertions from itself outwards.
 
 use jmx::{Document, ElementId};
 
@@ -23,11 +23,11 @@ pub(crate) struct Scope {
     pub(crate) listeners: Vec<ElementId>,
 }
 
-/// The elements of one level that apply to samplers, with their kinds. Samplers and controllers are left out: a
-/// level may have very many, and each sampler searches all entries.
+/// The elements of one level that apply to samplers, with their kinds. Samplers and controllers are left out,
+/// because a level may have very many of them, and each sampler searches all entries.
 pub(crate) type Level = Vec<(Kind, ElementId)>;
 
-/// Returns those of the elements that apply to samplers, with their kinds.
+/// Returns the elements that apply to samplers, with their kinds.
 pub(crate) fn level(doc: &Document, elements: impl IntoIterator<Item = ElementId>) -> Level {
     let applies = |kind: &Kind| {
         use Kind::{After, Assertion, Before, Config, Listener, Timer};
@@ -37,7 +37,7 @@ pub(crate) fn level(doc: &Document, elements: impl IntoIterator<Item = ElementId
     found.filter(|(kind, _)| applies(kind)).collect()
 }
 
-/// Collects the scope from `levels`, ordered from the group's children to the children of the sampler.
+/// Collects the scope of a sampler from `levels`, ordered from the group's children to the sampler's children.
 pub(crate) fn collect(levels: &[Level]) -> Scope {
     let mut scope = Scope::default();
     for (kind, id) in levels.iter().rev().flatten() {
@@ -59,7 +59,7 @@ pub(crate) fn collect(levels: &[Level]) -> Scope {
     scope
 }
 
-/// Collects the listeners and assertions of a Transaction Controller; the last level has its children.
+/// Collects the listeners and assertions of a Transaction Controller. The last level holds its children.
 pub(crate) fn of_transaction(levels: &[Level]) -> Scope {
     let mut scope = collect(levels);
     let inwards = levels.iter().rev().flatten().filter(|(kind, _)| *kind == Kind::Assertion);
@@ -87,7 +87,7 @@ pub(crate) fn kind(doc: &Document, id: ElementId) -> Kind {
     )
 }
 
-/// Returns the class name of an element as in the table of [`support`].
+/// Returns the class name of an element, as written in the table of [`support`].
 pub(crate) fn class(doc: &Document, id: ElementId) -> &str {
     support::class_name(&doc.element(id).test_class)
 }

@@ -2,15 +2,15 @@
 //!
 //! Operators by increasing precedence: `||`, `&&`, equality, order, `+ -`, `* / %`, unary; then literals,
 //! parentheses and `.length`. Values are converted by JavaScript's rules. Where JEXL and Groovy convert
-//! differently, their [`Dialect`] is respected, or the script is unsupported. A script that throws (an unknown
-//! name, an assignment to no variable) is distinguished from an unsupported script.
+//! differently, their [`Dialect`] is respected, or the script is unsupported. A script that throws an exception (an
+//! unknown name, an assignment without a variable) is distinguished from an unsupported script.
 
 use std::borrow::Cow;
 
 /// Maximum nesting depth of an expression.
 const MAX_DEPTH: u32 = 64;
 
-/// Script language whose rules apply.
+/// The script language whose rules apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
     JavaScript,
@@ -18,7 +18,7 @@ pub(crate) enum Dialect {
     Groovy,
 }
 
-/// Reason why a script has no value.
+/// The reason why a script has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     /// The script throws an exception.
@@ -38,11 +38,11 @@ enum Value<'a> {
 
 /// True if the script's value is `true`; false if the script throws.
 pub(super) fn is_true(source: &str) -> bool {
-    // JMeter compares the value as text, so that the string "true" counts, too.
+    // JMeter compares the value as a string, so that the string "true" also counts.
     evaluate(source, Dialect::JavaScript).is_ok_and(|value| value.text() == "true")
 }
 
-/// Appends the script's value; false if the script has none.
+/// Appends the script's value to `out`. Returns false if the script has none.
 pub(super) fn append(source: &str, dialect: Dialect, out: &mut String) -> bool {
     let value = evaluate(source, dialect);
     if let Ok(value) = &value {
@@ -51,12 +51,12 @@ pub(super) fn append(source: &str, dialect: Dialect, out: &mut String) -> bool {
     value.is_ok()
 }
 
-/// True if the interpreter can evaluate the script, and its value is true or false.
+/// Returns true if the interpreter can evaluate the script, and its value is a Boolean.
 pub(super) fn is_comparison(source: &str, dialect: Dialect) -> bool {
     matches!(evaluate(source, dialect), Ok(Value::Bool(_)))
 }
 
-/// True if the interpreter can evaluate the script, or is certain that it throws.
+/// Returns true if the interpreter can evaluate the script, or is certain that it throws an exception.
 pub(super) fn is_known(source: &str) -> bool {
     !matches!(evaluate(source, Dialect::JavaScript), Err(Fault::Unknown))
 }
@@ -72,7 +72,8 @@ fn evaluate(source: &str, dialect: Dialect) -> Result<Value<'_>, Fault> {
     match reader.rest.bytes().next() {
         None => Ok(value),
         Some(b'=') => Err(Fault::Throws),
-        // Two values in succession, such as text without quotes, are a syntax error in JavaScript, too.
+        // Two values in succession, such as a word without quotes after a number, are also a syntax error in
+        // JavaScript.
         Some(c) if c.is_ascii_alphanumeric() || c == b'"' || c == b'\'' || !c.is_ascii() => {
             Err(Fault::Throws)
         }
@@ -137,7 +138,7 @@ impl<'a> Reader<'a> {
         Ok(left)
     }
 
-    /// Returns the value of `&&` and `||`: an operand in JavaScript, otherwise true or false.
+    /// Returns the value of `&&` and `||`: an operand in JavaScript, a Boolean in other languages.
     fn logical(&self, value: Value<'a>) -> Value<'a> {
         match self.dialect {
             Dialect::JavaScript => value,
@@ -215,6 +216,7 @@ impl<'a> Reader<'a> {
                 left.number() * self.unary()?.number()
             } else if self.dialect != Dialect::JavaScript && self.rest.starts_with('/') {
                 // JEXL and Groovy divide integers differently: one returns an integer, the other a decimal number.
+                // So the script is unsupported.
                 return Err(Fault::Unknown);
             } else if self.take("/") {
                 left.number() / self.unary()?.number()
@@ -313,7 +315,7 @@ impl<'a> Reader<'a> {
                     text = Cow::Borrowed(&body[..at]);
                 }
                 if self.dialect == Dialect::Groovy && quote == '"' && text.contains('$') {
-                    // The text contains an expression of its own.
+                    // The string contains an expression.
                     return Err(Fault::Unknown);
                 }
                 self.rest = &body[at + 1..];
@@ -340,7 +342,7 @@ impl<'a> Reader<'a> {
             }
         }
         let (number, rest) = self.rest.split_at(end);
-        // Octal, hexadecimal and big numbers, and names that start with a digit.
+        // Numbers that are not supported: octal, hexadecimal and big numbers, and names that start with a digit.
         if rest.starts_with(['x', 'X', 'o', 'O', 'b', 'B', 'n']) && number == "0" {
             return Err(Fault::Unknown);
         }
@@ -381,11 +383,11 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns the value of `&&` or `||` without its skipped operand. The skipped operand may not be executed, but must
-/// be readable.
+/// Returns the value of `&&` or `||` if one operand is skipped. The skipped operand is not executed, but must be
+/// valid.
 fn skipped<'a>(unread: Result<Value<'a>, Fault>, value: Value<'a>) -> Result<Value<'a>, Fault> {
     match unread {
-        // Parsing stopped inside the operand, so that the rest of the script is unknown.
+        // Parsing stopped inside the operand, so the rest of the script cannot be parsed.
         Err(fault) => Err(fault),
         Ok(_) => Ok(value),
     }
@@ -476,7 +478,7 @@ impl Value<'_> {
         })
     }
 
-    /// Returns a number where JEXL requires one; other strings throw.
+    /// Converts a value to a number where JEXL requires one. Strings that are not numbers throw an exception.
     fn strict_number(&self) -> Result<f64, Fault> {
         match self.number() {
             number if number.is_nan() => Err(Fault::Throws),

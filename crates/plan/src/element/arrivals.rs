@@ -2,9 +2,10 @@
 //! users.
 //!
 //! An idle user runs the iteration of an arrival. If no user is idle, a new user runs it; if the maximum number of
-//! users is busy, the arrival is dropped. The engine does this; this file computes the times. The rate at one
-//! arrival determines the distance to the next arrival. While the rate is 0, the plug-in polls it every 200 ms. The
-//! rate of a ramp-up without steps depends on the arrivals so far, so that such a ramp-up has no arrivals.
+//! users is busy, the arrival is dropped. This file computes the times of arrivals; the engine does the rest. The
+//! rate at one arrival determines the time to the next arrival. While the rate is 0, the plug-in polls it every 200
+//! ms. In the plug-in, the rate of a ramp-up without steps depends on the number of arrivals so far, so that such a
+//! ramp-up never has an arrival.
 
 use jmx::ElementId;
 
@@ -22,7 +23,7 @@ pub(super) const ARRIVALS: &str = "com.blazemeter.jmeter.threads.arrivals.Arriva
 pub(super) const FREE_FORM: &str =
     "com.blazemeter.jmeter.threads.arrivals.FreeFormArrivalsThreadGroup";
 
-/// Time in milliseconds after which the plug-in polls a rate of 0 again.
+/// Time in milliseconds between two polls of a rate of 0 in the plug-in.
 const AGAIN_MS: f64 = 200.0;
 
 /// Settings of an arrivals group.
@@ -43,19 +44,19 @@ enum Rates {
     Rows(Vec<[Template; 3]>),
 }
 
-/// Bounds of an arrivals group.
+/// Limits of an arrivals group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// Maximum number of concurrent users; 0 means no limit.
     pub users: u32,
     /// Number of arrivals after which the group ends; 0 means no limit.
     pub arrivals: u64,
-    /// Time at which the group notices the end of its schedule, in milliseconds after its start.
+    /// Time at which the group detects the end of its schedule, in milliseconds after its start.
     pub end: i64,
 }
 
 impl Bounds {
-    /// Limits `users` to the maximum number of concurrent users.
+    /// Reduces `users` to the given maximum number of concurrent users.
     pub fn at_most(self, users: u32) -> u32 {
         if self.users == 0 { users } else { users.min(self.users) }
     }
@@ -88,7 +89,7 @@ fn rows(ctx: &mut Context<'_>, id: ElementId) -> Vec<[Template; 3]> {
 }
 
 impl Arrivals {
-    /// Returns a span for each arrival: its time, and the time at which the schedule's end is noticed, both in
+    /// Returns a span for each arrival: its time, and the time at which the schedule's end is detected, both in
     /// milliseconds after the group's start.
     pub(super) fn spans(&self, env: &mut Env<'_>) -> Result<Vec<Span>, String> {
         let (starts, end) = self.rate(env)?.moments()?;
@@ -111,7 +112,7 @@ impl Arrivals {
         }
     }
 
-    /// Returns the group's bounds. `spans` is the result of [`spans`](Self::spans).
+    /// Returns the group's limits. `spans` is the result of [`spans`](Self::spans).
     pub(super) fn bounds(&self, spans: &[Span], env: &mut Env<'_>) -> Bounds {
         Bounds {
             users: self
@@ -169,7 +170,8 @@ enum Rate {
 }
 
 impl Rate {
-    /// Returns the rate at `offset` seconds after `arrivals` arrivals; a negative rate means the end.
+    /// Returns the rate at `offset` seconds, after `arrivals` arrivals. A negative rate means the end of the
+    /// schedule.
     fn at(&self, offset: f64, arrivals: u64) -> f64 {
         match self {
             Self::Target { target, ramp_up, steps, hold } => {
@@ -214,7 +216,7 @@ impl Rate {
         }
     }
 
-    /// Returns the times of all arrivals and the time at which the schedule's end is noticed, in milliseconds.
+    /// Returns the times of all arrivals and the time at which the schedule's end is detected, in milliseconds.
     fn moments(&self) -> Result<(Vec<i64>, i64), String> {
         let (mut at, mut starts) = (0.0_f64, Vec::new());
         // Counting so many arrivals one by one would take seconds and much memory.
@@ -278,7 +280,7 @@ mod tests {
         let rows = Rate::Rows(vec![[1.0, 1.0, 2.0], [2.0, 4.0, 1.0]]);
         assert_eq!(rows.moments(), Ok((vec![0, 1_000, 2_000, 3_000], 3_250)));
         let (starts, _) = Rate::Rows(vec![[0.0, 10.0, 1.0]]).moments().expect("moments");
-        // The rate is first above 0 at the poll after 200 ms.
+        // The rate is above 0 for the first time at the poll after 200 ms.
         assert_eq!(starts[..2], [200, 700]);
     }
 
@@ -292,7 +294,7 @@ mod tests {
         ] {
             assert!(rate.area() > 2.0 * many && rate.moments().is_err(), "{rate:?}");
         }
-        // The schedule ends before its many arrivals, or has no arrivals.
+        // The schedule ends before any of its many arrivals, or has no arrivals.
         let ends = Rate::Rows(vec![[-1.0, -1.0, 1.0], [many, many, 1e9]]);
         assert_eq!(ends.moments(), Ok((vec![], 0)));
         assert_eq!(target(0.0, 0, 0, 1).area(), 0.0);

@@ -1,8 +1,9 @@
-//! Concurrency Thread Group (bzm): maintains a number of concurrent users that changes over time.
+//! Concurrency Thread Group (bzm): keeps a number of concurrent users, which changes over time.
 //!
 //! The plug-in checks the time whenever one of its users ends, and otherwise once per second. It then starts the
-//! missing users and notices the end of the schedule. The engine does these polls; this file computes the times for
-//! them. An invalid time or number of steps prevents the group from starting; an invalid target counts as 0.
+//! missing users and detects the end of the schedule. This file computes the times of these polls; the engine
+//! executes them. An invalid time or number of steps prevents the group from starting; an invalid target counts as
+//! 0.
 
 use jmx::ElementId;
 
@@ -18,7 +19,7 @@ pub(super) fn texts(ctx: &mut Context<'_>, id: ElementId) -> [Template; 5] {
         .map(|(name, default)| ctx.prop_or(id, name, default))
 }
 
-/// Warns that the group's own log file is not written.
+/// Warns that Throng does not write the group's own log file.
 pub(super) fn no_log(ctx: &mut Context<'_>, id: ElementId) {
     let log = ctx.props(id).str("LogFilename").unwrap_or("");
     if !log.is_empty() {
@@ -101,13 +102,13 @@ impl TargetUsers {
     }
 
     /// Returns the span of each user. `pause` is the time in milliseconds between polls while the group has no
-    /// user. The group polls for its first user without end.
+    /// user. The group polls until its first user starts.
     fn spans(&self, pause: i64) -> Vec<Span> {
         let end = self.ramp_up.saturating_add(self.hold).saturating_add(self.shift.max(0));
         let end = end.clamp(0, i64::MAX / 4000) * 1000;
         let users = i64::from(self.target.max(0));
         let starts = (1..=users).map_while(|wanted| {
-            // The target number of users only grows until the end.
+            // The target number of users only increases until the end.
             let step = if wanted == 1 { pause } else { 1 };
             let there = |poll: i64| self.planned(poll * step).is_none_or(|at| at >= wanted);
             let (mut least, mut most) = (-1, end / step + 1);
@@ -139,7 +140,7 @@ mod tests {
     #[test]
     fn users_are_wanted_from_the_middle_of_their_part() {
         assert_eq!(wish(3, 6, 0, 2).spans(10), [(1_000, 8_000), (3_000, 8_000), (5_000, 8_000)]);
-        // The start of the first user is noticed by a poll every 10 ms.
+        // Before the first user starts, the group polls every 10 ms.
         let starts = wish(4, 1, 0, 1).spans(10).into_iter().map(|(start, _)| start);
         assert_eq!(starts.collect::<Vec<_>>(), [130, 375, 625, 875]);
     }

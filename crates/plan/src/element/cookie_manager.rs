@@ -35,7 +35,7 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<CookieMana
         let secure = cookie.props.bool("Cookie.secure").unwrap_or(false);
         let domain_given = cookie.props.bool("Cookie.domain_specified").unwrap_or(false);
         let path_given = cookie.props.bool("Cookie.path_specified").unwrap_or(false);
-        // JMeter's own cookies have version 1, which it does not save.
+        // Cookies that JMeter itself creates have version 1, which JMeter does not save.
         let version =
             cookie.props.int("Cookie.version").and_then(|version| version.try_into().ok());
         let version = version.unwrap_or(1);

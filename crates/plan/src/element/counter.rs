@@ -1,8 +1,8 @@
-//! Counter: a number that increases at each iteration of the loop around it, shared by all users or separate per
+//! Counter: a number that increases at each iteration of the enclosing loop, shared by all users or separate per
 //! user.
 //!
-//! The shared number is one atomic. An empty maximum means no maximum; after the maximum, the number restarts. If
-//! the run has several processes, the numbers are divided among them.
+//! The shared number is one atomic. Without a maximum, the number increases without limit; after a maximum, it
+//! restarts. If the run has several processes, the numbers are divided among them.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
@@ -32,11 +32,11 @@ pub struct CounterConfig {
 #[derive(Debug)]
 pub(crate) struct Shared {
     next: AtomicI64,
-    /// Number of increments in this process, used if the numbers are divided among several processes.
+    /// Number of increments in this process. Used only if the numbers are divided among several processes.
     stepped: AtomicU64,
 }
 
-/// Value of a Counter that has not started.
+/// Stands for a Counter that has not started.
 const NONE: i64 = i64::MIN;
 
 impl Default for Shared {
@@ -45,7 +45,7 @@ impl Default for Shared {
     }
 }
 
-/// The number of one user, and the iteration in which it was last incremented.
+/// The number of one user's Counter, and the iteration in which it was last incremented.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UserCounter {
     next: i64,
@@ -107,7 +107,7 @@ impl Shared {
         }
         let current = |held: i64| if held == NONE || held > end { start } else { held };
         let step = |held| Some(current(held).wrapping_add(increment));
-        // The closure always returns a value, so that both arms hold the number before the increment.
+        // The closure always returns a value, so both arms hold the number before the increment.
         let (Ok(held) | Err(held)) =
             self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, step);
         current(held)

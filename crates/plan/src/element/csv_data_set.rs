@@ -1,4 +1,4 @@
-//! CSV Data Set Config: reads the next line of a file at the start of each iteration of the loop around it.
+//! CSV Data Set Config: reads the next line of a file at the start of each iteration of the enclosing loop.
 //!
 //! The sharing mode defines which users share a position in the file: all users, the users of a group, each user
 //! alone, or all elements with the same custom name. A file is read into memory at its first use. An atomic counter
@@ -60,7 +60,7 @@ enum Names {
 #[derive(Debug)]
 pub(crate) struct Handle {
     source: Arc<source::Source>,
-    /// Names determined at run time; `None` if the element's names apply.
+    /// Variable names that are determined at run time; `None` if the names in the element apply.
     names: Option<Box<[Box<str>]>>,
     /// Key of the position if it belongs to this user alone.
     own: Option<Key>,
@@ -89,7 +89,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> CsvDataSet {
     }
 }
 
-/// Returns the value of a flag unless it is an expression.
+/// Returns the value of a check box; `None` if it is an expression.
 fn known(flag: &Flag) -> Option<bool> {
     match flag {
         Flag::Fixed(value) => Some(*value),
@@ -119,7 +119,7 @@ impl CsvDataSet {
         }
     }
 
-    /// Returns the key of the file and its format if both are constant; the key is that of a position that all
+    /// Returns the key of the file with its format, if both are constant. The key identifies a position that all
     /// users share.
     fn known_key(&self) -> Option<Key> {
         let from_header = match &self.names {
@@ -167,7 +167,7 @@ impl CsvDataSet {
             source::Share::Group(group) => env.run.lines(Some(group)),
             _ => env.run.lines(None),
         };
-        // Elements of a user that read the same file in the same way share the user's position.
+        // If several elements of a user read the same file in the same way, they share the user's position.
         let own = (key.share == source::Share::User).then(|| key.clone());
         let known = env.notes.csv_places().find(|other| own.is_some() && other.own == own);
         let place = known.map(|other| other.source.clone());
@@ -196,7 +196,7 @@ impl CsvDataSet {
         if handle.source.next(recycle, &mut line) {
             count = match handle.source.quoted() {
                 Some(delimiter) => {
-                    // No variable is set unless the whole line is valid.
+                    // No variable is set unless the whole line can be parsed.
                     let sound =
                         !line.contains('"') || parse::quoted(&line, delimiter, |_| {}).is_ok();
                     let mut nth = 0;
@@ -231,8 +231,8 @@ impl CsvDataSet {
         Ok(())
     }
 
-    /// Warns once per user of a line with invalid quotes. As in JMeter, such a line counts as the end of the file,
-    /// and an unclosed quote includes all following lines.
+    /// Warns once per user about a line with invalid quotes. As in JMeter, such a line counts as the end of the
+    /// file, and an unclosed quote includes all following lines.
     fn warn_of(&self, line: &str, env: &mut Env<'_>) {
         let begin: String =
             line.chars().take(SHOWN).take_while(|c| !matches!(c, '\n' | '\r')).collect();
@@ -297,13 +297,13 @@ impl CsvDataSet {
     }
 }
 
-/// Returns the sharing mode of the position. Display names of modes, saved by old versions, are read as JMeter
-/// reads them.
+/// Returns the users that share the position. Display names of sharing modes, saved by old versions, are
+/// interpreted as in JMeter.
 fn share(mode: &str, env: &Env<'_>) -> source::Share {
     share_of(mode, env.notes.group())
 }
 
-/// Like [`share`], for users of the given group.
+/// Does the same as [`share`], for users of the given group.
 fn share_of(mode: &str, group: GroupId) -> source::Share {
     match mode {
         "" | "shareMode.all" | "All threads" => source::Share::All,

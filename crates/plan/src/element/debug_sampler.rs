@@ -17,8 +17,8 @@ pub struct DebugSampler {
     system: Flag,
 }
 
-/// Variable in which JMeter's HttpClient4 stores the connection owner: the user's name, set after the first
-/// response. The engine sets it only if an element lists variables.
+/// Variable in which JMeter's HttpClient4 stores the connection owner: the thread name of the user, set after the
+/// first response. The engine sets it only if an element lists variables.
 pub const USER_TOKEN: &str = "__jmeter.U_T__";
 
 pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> DebugSampler {
@@ -64,7 +64,7 @@ impl DebugSampler {
 /// Lists the user's variables.
 pub(crate) fn write_variables(env: &Env<'_>, out: &mut String) {
     out.push_str("JMeterVariables:\n");
-    // In JMeter this hexadecimal hash code differs in each run.
+    // In JMeter this hexadecimal hash code is different in each run.
     let pack = ("JMeterThread.pack", "org.apache.jmeter.threads.SamplePackage@10000000");
     let mut entries: Vec<_> = env.vars.iter(env.names).chain([pack]).collect();
     write(&mut entries, out);
@@ -78,12 +78,12 @@ pub(crate) fn write_properties(env: &Env<'_>, out: &mut String) {
     write(&mut entries, out);
 }
 
-/// Writes an empty list: there is no JVM with system properties.
+/// Writes an empty list of system properties, because there is no JVM.
 pub(crate) fn write_system(out: &mut String) {
     out.push_str("SystemProperties:\n\n");
 }
 
-/// Lists names and values in JMeter's order.
+/// Lists names and values in the order that JMeter uses.
 pub(crate) fn write(entries: &mut [(&str, &str)], out: &mut String) {
     entries.sort_by(|one, two| natural(one.0, two.0));
     for (name, value) in entries {
@@ -94,7 +94,7 @@ pub(crate) fn write(entries: &mut [(&str, &str)], out: &mut String) {
     out.push('\n');
 }
 
-/// Compares names part by part: text as text, digits by their numeric value.
+/// Compares names in natural order: letters as strings, digits by their numeric value.
 fn natural(one: &str, two: &str) -> Ordering {
     let (mut one, mut two) = (one, two);
     while !one.is_empty() && !two.is_empty() {

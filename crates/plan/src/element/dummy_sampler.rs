@@ -71,7 +71,7 @@ impl DummySampler {
     }
 }
 
-/// Evaluates a number of milliseconds. The plug-in catches the exception of an invalid number.
+/// Evaluates a number of milliseconds. As in the plug-in, an invalid number is not an error.
 fn number(text: &Template, env: &mut Env<'_>) -> i32 {
     let before = env.core.thrown.take();
     let number = text.int(env);

@@ -17,7 +17,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Action {
         (3, _) => Action::NextIteration,
         (4, _) => Action::NextLoopIteration,
         (5, _) => Action::BreakLoop,
-        // JMeter does nothing for any other action.
+        // For any other action, JMeter does nothing.
         _ => Action::Pause(Template::default()),
     }
 }

@@ -1,6 +1,6 @@
 //! ForEach Controller: runs its children once per variable of a series `name_1`, `name_2` and so on.
 //!
-//! A missing end index means no limit. An end index that is empty or not a number counts as 0.
+//! Without an end index, the series is not limited. An end index that is empty or not a number counts as 0.
 
 use jmx::ElementId;
 

@@ -2,7 +2,7 @@
 //! closes the connection.
 //!
 //! This file evaluates the request and parses the response; the engine sends and receives. The parser splits the
-//! response as the plug-in does, with `java.util.Scanner` and the delimiter `\r\n`: of the body, only the part
+//! response as the plug-in does, with `java.util.Scanner` and the delimiter `\r\n`. Of the body, only the part
 //! before its first `\r\n` is kept.
 
 use std::sync::Arc;
@@ -30,16 +30,16 @@ pub struct HttpRaw {
     buffer: usize,
 }
 
-/// Evaluated data of one HTTP Raw exchange.
+/// Evaluated settings of one HTTP Raw exchange.
 #[derive(Debug)]
 pub struct RawCall {
     /// Host to connect to.
     pub host: String,
-    /// Port to connect to, or the text of a Java exception.
+    /// Port to connect to, or the message of a Java exception.
     pub port: Result<u16, String>,
     /// Request data to send first.
     pub data: String,
-    /// Content of the file to send after the data, or the text of a Java exception.
+    /// Content of the file to send after the data, or the message of a Java exception.
     pub file: Option<Result<Arc<[u8]>, String>>,
     /// Timeout in milliseconds for connecting and between two reads; 0 means no limit.
     pub timeout_ms: u32,
@@ -74,13 +74,13 @@ pub(super) fn buffer_size(ctx: &Context<'_>) -> usize {
 }
 
 impl HttpRaw {
-    /// Evaluates the exchange to make now.
+    /// Evaluates the settings for the next exchange.
     pub fn call(&self, env: &mut Env<'_>) -> RawCall {
         let host = self.host.parsed(env, str::to_owned);
         let file = self.file.parsed(env, str::to_owned);
         RawCall {
             host,
-            // Text that is not a number means port 80.
+            // A value that is not a number means port 80.
             port: self.port.parsed(env, |text| port(text.parse().unwrap_or(80))),
             data: self.data.parsed(env, str::to_owned),
             file: (!file.is_empty()).then(|| content(&file, env)),
@@ -93,7 +93,7 @@ impl HttpRaw {
     }
 }
 
-/// Returns the port, or the text of Java's exception if it is out of range.
+/// Returns the port, or the message of Java's exception if it is out of range.
 pub(super) fn port(number: i32) -> Result<u16, String> {
     u16::try_from(number)
         .map_err(|_| format!("java.lang.IllegalArgumentException: port out of range:{number}"))
@@ -108,8 +108,8 @@ fn content(path: &str, env: &mut Env<'_>) -> Result<Arc<[u8]>, String> {
     })
 }
 
-/// Parses the response text in the result: sets code, message and headers, and keeps the body up to its first
-/// `\r\n` as the text. Returns false and changes nothing if the text is no valid response.
+/// Parses the response in the result: sets code, message and headers, and keeps the body up to its first `\r\n`.
+/// Returns false and changes nothing if the response is not valid.
 pub fn take_apart(result: &mut SampleResult) -> bool {
     let text = std::mem::take(&mut result.text);
     let body = parse(&text, result);
@@ -120,7 +120,7 @@ pub fn take_apart(result: &mut SampleResult) -> bool {
     true
 }
 
-/// Returns the start and the length of the body; `None` if the text is no valid response.
+/// Returns the start and the length of the body; `None` if the response is not valid.
 fn parse(text: &str, result: &mut SampleResult) -> Option<(usize, usize)> {
     let (status, mut rest) = next_line(text)?;
     let first = status.find(' ')?;
@@ -149,7 +149,7 @@ fn parse(text: &str, result: &mut SampleResult) -> Option<(usize, usize)> {
     Some((text.len() - body.len(), end))
 }
 
-/// Trims like Java's `String.trim`.
+/// Removes leading and trailing characters as Java's `String.trim` does.
 fn trim(text: &str) -> &str {
     text.trim_matches(|c| c <= ' ')
 }

@@ -34,7 +34,7 @@ pub(super) fn review(ctx: &mut Context<'_>, id: ElementId) {
     ctx.remark(id, Level::Jvm, format!("{what}: {source}"));
 }
 
-/// True if the condition is JavaScript that cannot be evaluated natively but may run in Java.
+/// Returns true if the condition is JavaScript that only Java can evaluate.
 fn is_foreign(ctx: &Context<'_>, id: ElementId) -> bool {
     let source = ctx.props(id).str("IfController.condition").unwrap_or("");
     ctx.settings.java_backing && !is_native_script(source.trim())
@@ -44,7 +44,7 @@ fn is_foreign(ctx: &Context<'_>, id: ElementId) -> bool {
 fn in_java(ctx: &mut Context<'_>, id: ElementId) -> Template {
     let source = ctx.props(id).str("IfController.condition").unwrap_or("");
     let name = &ctx.doc.element(id).name;
-    // Compiles the source only to collect the variable names in it, which scripts may set.
+    // Compiles the source only to collect the names of variables in it, because scripts may set them.
     let mark = ctx.text.java_backed.len();
     Template::compile(source, &mut ctx.text);
     ctx.text.problems.clear();

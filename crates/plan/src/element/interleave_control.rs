@@ -1,7 +1,7 @@
 //! Interleave Controller and Random Controller: run one child per pass.
 //!
-//! The style defines how much of a child controller runs in one pass: one of its samplers (0, also for text that is
-//! not a number), or all of its children (1).
+//! The style defines how much of a child controller runs in one pass: one of its samplers (0, also for a value that
+//! is not a number), or all of its children (1).
 
 use jmx::ElementId;
 

@@ -18,7 +18,7 @@ pub struct JavaSampler {
     parameters: Vec<(Template, Template)>,
 }
 
-/// Parameters that a `SleepTest` keeps for a user.
+/// Parameters that a `SleepTest` has read for a user.
 #[derive(Debug)]
 pub(crate) struct Setup {
     pub(crate) element: u32,
@@ -75,8 +75,8 @@ pub(super) fn compile(
 }
 
 impl JavaSampler {
-    /// Takes over the class of `planned`, the sampler that this copy replaces, and its saved parameters. JMeter
-    /// loads the class once, before any script runs.
+    /// Takes over the class of `planned`, the sampler that this copy replaces, and its parameters. JMeter loads the
+    /// class once, before any script runs.
     pub(crate) fn stands_for(&mut self, planned: &Self) {
         (self.element, self.class) = (planned.element, planned.class);
     }
@@ -144,7 +144,8 @@ impl JavaSampler {
         env.notes.setup(self.element).unwrap_or(&NO_SETUP)
     }
 
-    /// Appends the value of a parameter; false if there is no such parameter. The first parameter of a name counts.
+    /// Appends the value of a parameter. Returns false if there is no such parameter. If a name occurs twice, the
+    /// first parameter is used.
     fn value(&self, name: &str, env: &mut Env<'_>, out: &mut String) -> bool {
         let found = self.parameters.iter().find(|(key, _)| key.parsed(env, |key| key == name));
         if let Some((_, value)) = found {
@@ -162,12 +163,12 @@ impl JavaSampler {
     }
 }
 
-/// Returns the time to wait in milliseconds: the base plus a part that the clock determines, less than `mask`.
+/// Returns the time to wait in milliseconds: the base plus a part below `mask` that depends on the clock.
 fn vary(base: i64, mask: i64, now_ms: i64) -> i64 {
     if base > 0 && mask > 0 { base.saturating_add(now_ms.rem_euclid(mask)) } else { base }
 }
 
-/// Parses a number like `Long.decode`: decimal, octal after `0`, hexadecimal after `0x` or `#`.
+/// Parses a number as `Long.decode` does: decimal, octal after `0`, hexadecimal after `0x` or `#`.
 fn decode(text: &str) -> Option<i64> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(digits) => (true, digits),

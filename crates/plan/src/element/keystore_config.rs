@@ -1,4 +1,5 @@
-//! Keystore Configuration: selects the keys of the key store for servers that request a client certificate.
+//! Keystore Configuration: selects the keys in the key store that are presented to servers which request a client
+//! certificate.
 //!
 //! The element applies to the whole run, wherever it is in the plan. Its templates are evaluated once, before the
 //! first user. The property `javax.net.ssl.keyStore` names the key store.
@@ -18,7 +19,7 @@ pub struct KeystoreConfig {
     variable: Template,
 }
 
-/// Range of keys to load from the key store, and how a user chooses a key.
+/// The keys to load from the key store, and the way in which a user chooses a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeySelection {
     /// Index of the first key, from 0.
@@ -30,7 +31,7 @@ pub struct KeySelection {
 }
 
 impl Default for KeySelection {
-    /// Without the element, JMeter loads only the first key.
+    /// Creates the default: without the element, JMeter loads only the first key.
     fn default() -> Self {
         Self { first: 0, last: 0, variable: String::new() }
     }
@@ -45,7 +46,7 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> KeystoreConfig {
     }
 }
 
-/// Returns the keys that the plan's elements select together. The first element that preloads decides, otherwise
+/// Returns the keys that the plan's elements select together. The first element with preloading decides, otherwise
 /// the last element, because loaded keys stay loaded. The error is the message with which JMeter ends the test.
 pub fn selection(
     configs: &[KeystoreConfig],

@@ -1,7 +1,7 @@
 //! Loop Controller: runs its children a number of times.
 //!
-//! The number is evaluated when the loop starts. Invalid text counts as 0, and a negative number means an endless
-//! loop.
+//! The number is evaluated when the loop starts. A value that is not a number counts as 0, and a negative number
+//! means an endless loop.
 
 use jmx::{ElementId, Props};
 

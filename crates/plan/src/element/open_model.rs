@@ -1,8 +1,8 @@
 //! Schedules of Open Model Thread Groups: `rate(5/s) random_arrivals(1 min) rate(10/s) pause(5 s)`.
 //!
-//! A rate applies from its position in the text. Between two rates, the rate changes linearly during the arrivals
-//! between them. Each arrival is a user that runs one iteration; all users must end when the schedule does. With a
-//! seed, the random times are those of `java.util.Random`, as in JMeter.
+//! A rate applies from its position in the schedule. Between two rates, the rate changes linearly. Each arrival is
+//! a user that runs one iteration; all users must end when the schedule does. With a seed, the random times are
+//! those of `java.util.Random`, as in JMeter.
 
 use super::precise_throughput_timer::JavaDoubles;
 use super::profile::{Span, few_enough};
@@ -18,7 +18,7 @@ enum Step {
 
 fn steps(schedule: &str) -> Result<Vec<Step>, String> {
     match schedule.parse::<i32>() {
-        // A plain number starts that many users at once, with an hour to end.
+        // A plain number instead of a schedule starts that many users at once, with an hour to end.
         Ok(users) => {
             let rate = Step::Rate(f64::from(users));
             let even = |duration| Step::Arrivals { random: false, duration };
@@ -78,7 +78,8 @@ pub(super) fn spans(schedule: &str, seed: u64) -> Result<Vec<Span>, String> {
     Ok(starts.into_iter().map(|start| (ms(start), ms(offset))).collect())
 }
 
-/// Appends arrivals at equal intervals, or at intervals for a rate that changes linearly from `begin` to `end`.
+/// Appends arrivals at equal intervals, or at intervals that follow a rate which changes linearly from `begin` to
+/// `end`.
 fn even(begin: f64, end: f64, duration: f64, out: &mut Vec<f64>) {
     let mean = f64::midpoint(begin, end);
     let count = (mean * duration) as u64;
@@ -180,7 +181,7 @@ impl Reader<'_> {
         Ok(sum)
     }
 
-    /// Parses a unit of time and returns its seconds.
+    /// Parses a unit of time and returns its length in seconds.
     fn unit(&mut self) -> Result<f64, String> {
         self.skip_blank();
         let word = self.word().to_ascii_lowercase();

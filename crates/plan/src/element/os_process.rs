@@ -1,6 +1,6 @@
 //! OS Process Sampler: runs a program on this machine, with arguments, environment variables and redirected files.
 //!
-//! Programs run only if the user allowed them when starting the run (`throng.processes.allowed`, set by
+//! Programs run only if the user has allowed them when starting the run (`throng.processes.allowed`, set by
 //! `--allow-processes`), because a plan may come from an untrusted source. The engine runs programs on threads that
 //! are not cores.
 
@@ -38,7 +38,7 @@ pub struct Command {
     pub arguments: Vec<String>,
     /// Environment variables, in addition to those of this process.
     pub environment: Vec<(String, String)>,
-    /// Working directory; empty means that of this process.
+    /// Working directory; empty means the directory of this process.
     pub directory: String,
     /// Exit code of a successful run; `None` if any exit code is a success.
     pub expected: Option<i32>,
@@ -117,7 +117,7 @@ impl OsProcess {
 }
 
 impl Command {
-    /// Writes JMeter's sampler data. `directory` is the absolute working directory.
+    /// Writes the sampler data as in JMeter. `directory` is the absolute working directory.
     pub fn write_sampler_data(&self, directory: &str, out: &mut String) {
         let _ = write!(out, "Working Directory: {directory}\nEnvironment: {{");
         for (n, (name, value)) in in_java_order(&self.environment).into_iter().enumerate() {

@@ -1,8 +1,8 @@
 //! Parameterized Controller (jp@gc): sets variables whenever a sampler is requested from it; otherwise it runs its
 //! children like a Simple Controller.
 //!
-//! If several variables have the same name, the first counts, as in all such lists of JMeter. Cost: all values are
-//! evaluated once per sampler below the controller.
+//! If several variables have the same name, the first one is used, as in all such lists of JMeter. Cost: all values
+//! are evaluated once per sampler below the controller.
 
 use jmx::{ElementId, Value};
 
@@ -49,7 +49,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> ControllerKind {
 }
 
 impl Parameters {
-    /// Sets the variables, each time a sampler is requested from the controller.
+    /// Sets the variables. Called each time a sampler is requested from the controller.
     pub fn set(&self, env: &mut Env<'_>) {
         set(&self.variables, env);
     }

@@ -1,6 +1,6 @@
 //! jp@gc PerfMon Metrics Collector: server agents that are polled during the run, and the file for their metrics.
 //!
-//! The collector has no part in samples. Wherever it is in the plan, it works once for the whole run.
+//! The collector does not depend on samples. Wherever it is in the plan, it works once for the whole run.
 
 use jmx::{ElementId, Prop};
 

@@ -1,8 +1,9 @@
-//! Precise Throughput Timer: random sample times, as of independent people, but with an exact number per interval.
+//! Precise Throughput Timer: random sample times, like those of independent people, but with an exact number per
+//! interval.
 //!
 //! For each interval of `duration` seconds, sample times are drawn from a uniform distribution with Java's
-//! generator, so that a seed yields JMeter's times. As in JMeter, the first timer that a group reaches draws the
-//! times for all timers of the group.
+//! generator, so that a seed gives the same times as in JMeter. As in JMeter, the first timer that a group reaches
+//! draws the times for all timers of the group.
 //!
 //! All users of a group take times from one list under a lock; once per interval, the lock also covers drawing the
 //! next interval. Times are sorted lazily by incremental quicksort (R. Paredes and G. Navarro, ALENEX 2006). If the
@@ -17,8 +18,8 @@ use crate::function::Level;
 use crate::state::Deal;
 use crate::template::Template;
 
-/// Maximum number of sample times per interval: 400 MB, and some seconds of drawing during which a core does
-/// nothing else.
+/// Maximum number of sample times per interval. They take 400 MB of memory, and drawing them blocks a core for some
+/// seconds.
 const MOST: f64 = 50e6;
 /// Number of sample times to sort at once.
 const PART: usize = 256;
@@ -51,19 +52,19 @@ pub(crate) struct Moments {
     finish: f64,
     drawn: Vec<f64>,
     next: usize,
-    /// Number of sorted times at the front. `ends` has the ends of the unsorted parts behind them, the nearest end
-    /// last; all times of a part are later than those of the part before.
+    /// Number of sorted times at the start of the list. `ends` has the ends of the unsorted parts behind them, the
+    /// nearest end last. All times of a part are later than those of the previous part.
     sorted: usize,
     ends: Vec<usize>,
     /// Number of sample times that this process has taken.
     taken: u64,
     /// True if the last interval would have had more than [`MOST`] sample times.
     too_many: bool,
-    /// True if the excess of sample times was logged.
+    /// True if the warning about too many sample times was logged.
     told: bool,
 }
 
-/// The part of `java.util.Random` that `nextDouble` needs.
+/// The part of `java.util.Random` that `nextDouble` uses.
 #[derive(Debug)]
 pub(crate) struct JavaDoubles(u64);
 
@@ -79,7 +80,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> PreciseTimer {
 }
 
 impl PreciseTimer {
-    /// Returns the rate that the timer maintains; `None` if it is unknown before samples run.
+    /// Returns the rate that the timer keeps; `None` if it is unknown before samples run.
     pub(super) fn pace(&self, env: &mut Env<'_>) -> Option<Pace> {
         let throughput: f64 = self.throughput.known(env)?.trim().parse().ok()?;
         let period: f64 = self.period.known(env)?.trim().parse().ok()?;
@@ -87,7 +88,7 @@ impl PreciseTimer {
         (period > 0.0).then_some(Pace { per_second, schedule: Vec::new(), of: RateScope::Group })
     }
 
-    /// Returns the delay in nanoseconds.
+    /// Returns the time in nanoseconds until the next sample may start.
     pub(crate) fn delay(&self, env: &mut Env<'_>) -> u64 {
         let throughput = self.throughput.double(env) / f64::from(self.period.int(env));
         let group = env.notes.group();
@@ -114,7 +115,7 @@ impl PreciseTimer {
             env.shared.log(Level::Error, words);
         }
         let Some(moment) = dealt else {
-            // The throughput is 0: the user waits until the group ends.
+            // The throughput is 0, so the user waits until the group ends.
             return u64::MAX >> 2;
         };
         let delay = (moment * 1000.0 + (run.started_ms() - env.run_ms()) as f64) as i64;
@@ -173,7 +174,7 @@ impl Moments {
         Some(moment)
     }
 
-    /// Sorts the next part of the sample times.
+    /// Sorts the next unsorted part of the sample times.
     fn sort_on(&mut self) {
         while let Some(end) = self.ends.last().copied() {
             let part = &mut self.drawn[self.sorted..end];

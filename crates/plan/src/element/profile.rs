@@ -19,10 +19,10 @@ use crate::template::Template;
 /// Start and end time of a user, in milliseconds after the start of its group.
 pub type Span = (i64, i64);
 
-/// Maximum number of users with a table; more would exceed the memory.
+/// Maximum number of users with individual times. More users would need too much memory.
 pub(super) const MOST: usize = 50_000_000;
 
-/// Property with rows of an Ultimate Thread Group, which replace the plan's rows.
+/// Property that defines rows of an Ultimate Thread Group, which replace the plan's rows.
 const SCHEDULE: &str = "threads_schedule";
 
 pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId, class: &str) -> Profile {
@@ -116,15 +116,15 @@ impl Profile {
         }
     }
 
-    /// Returns the bounds of an arrivals group; `None` for other groups. `spans` is the result of
+    /// Returns the limits of an arrivals group; `None` for other groups. `spans` is the result of
     /// [`spans`](Self::spans).
     pub fn bounds(&self, spans: &[Span], env: &mut Env<'_>) -> Option<Bounds> {
         let Self::Arrivals(arrivals) = self else { return None };
         Some(arrivals.bounds(spans, env))
     }
 
-    /// True if users that end before the group are replaced by new ones. Such users also complete their current
-    /// sample when the group ends.
+    /// Returns true if a user that ends before the group is replaced by a new one. Such users also complete their
+    /// current sample when the group ends.
     pub fn replaces(&self) -> bool {
         matches!(self, Self::Concurrency(_))
     }
@@ -142,16 +142,17 @@ pub(super) fn few_enough(users: usize) -> Result<(), String> {
     if users <= MOST { Ok(()) } else { Err(format!("its schedule has more than {MOST} users")) }
 }
 
-/// Assumed lifetime of a user of an open model or arrivals group in milliseconds; the schedule does not define it.
+/// Assumed lifetime in milliseconds of a user in an open model or arrivals group, because the schedule does not
+/// define it.
 const STAY: i64 = 30_000;
 
 impl Profile {
-    /// Returns the maximum number of concurrent users. Users of an open model and arrivals leave when they are
-    /// done; an assumed lifetime of 30 s applies to them.
+    /// Returns the maximum number of concurrent users. For users of an open model or arrivals group, which leave
+    /// when they are done, a lifetime of 30 s is assumed.
     pub fn at_once(&self, spans: &[Span]) -> u32 {
         let open = matches!(self, Self::Open { .. } | Self::Arrivals(_));
         let leaves = |(start, end): &Span| if open { (*end).min(start + STAY) } else { *end };
-        // A user with its end before its start, which a negative time can cause, never runs.
+        // If a user's end is before its start, which a negative time can cause, the user never runs.
         let runs = || spans.iter().filter(|(start, end)| end > start);
         let mut starts: Vec<i64> = runs().map(|(start, _)| *start).collect();
         let mut ends: Vec<i64> = runs().map(leaves).collect();
@@ -222,8 +223,9 @@ pub(super) fn short_time(text: &str) -> Option<i32> {
     sum.checked_add(number.unwrap_or(0))
 }
 
-/// Returns the spans of a Stepping Thread Group: users, delay, users per step, users of the first step, time
-/// between steps, ramp-up of a step, hold time, users per stop step, and time between stop steps. Times in seconds.
+/// Returns the spans of a Stepping Thread Group. Its numbers are: users, delay, users per step, users of the first
+/// step, time between steps, ramp-up of a step, hold time, users per stop step, and time between stop steps. Times
+/// are in seconds.
 fn stepping(numbers: &[i32; 9]) -> Vec<Span> {
     let [users, delay, step, burst, period, ramp_up, flight, out, out_period] =
         numbers.map(i64::from);
@@ -242,7 +244,7 @@ fn stepping(numbers: &[i32; 9]) -> Vec<Span> {
         0 => step,
         last => last,
     };
-    // Products of very large numbers overflow and saturate: such a time is never reached.
+    // Products of very large numbers overflow and saturate. A saturated time is never reached.
     let of_a_step = 1000 * (period + ramp_up);
     let begin = 1000 * delay;
     let ramps = (1000 * ramp_up / step).saturating_mul(last);

@@ -1,4 +1,4 @@
-//! Uniform, Gaussian and Poisson Random Timer: a constant offset and a random part.
+//! Uniform, Gaussian and Poisson Random Timer: a constant offset plus a random part.
 //!
 //! JMeter truncates the absolute value of the sum to whole milliseconds and multiplies it by the property
 //! `timer.factor`.

@@ -1,4 +1,4 @@
-//! Random Variable: draws a random integer at each iteration of the loop around it.
+//! Random Variable: draws a random integer at each iteration of the enclosing loop.
 //!
 //! With a seed, the numbers are those of `java.util.Random`, so that a plan draws the same numbers as in JMeter.
 //! Without a seed, they come from the core's generator. The generator that users share is one atomic. If the run
@@ -31,11 +31,11 @@ pub struct RandomVariable {
 #[derive(Debug)]
 pub(crate) struct JavaRandom {
     state: AtomicU64,
-    /// Number of draws in this process, used if the numbers are divided among several processes.
+    /// Number of draws in this process. Used only if the numbers are divided among several processes.
     drawn: AtomicU64,
 }
 
-/// State of a generator that has not drawn a number yet.
+/// Stands for a generator that has not drawn a number yet.
 const NONE: u64 = u64::MAX;
 
 impl Default for JavaRandom {

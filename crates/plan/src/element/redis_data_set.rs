@@ -1,5 +1,5 @@
 //! jp@gc Redis Data Set: takes a value from a list or set of a Redis server at the start of each iteration of the
-//! loop around it.
+//! enclosing loop.
 //!
 //! This file evaluates the command and splits the value into variables; the engine fetches the value.
 
@@ -35,14 +35,14 @@ pub struct RedisDataSet {
     blocks: Flag,
 }
 
-/// Names of the variables that values are split into.
+/// Names of the variables that receive the parts of a value.
 #[derive(Debug)]
 enum Names {
     Known(Vec<VarId>),
     Text(Template),
 }
 
-/// The command that takes a value, and whether the value is put back.
+/// The command that takes a value, possibly with a command that puts it back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FetchCommand {
     /// `LMOVE key key RIGHT LEFT`: moves the last element of the list to the front.
@@ -61,7 +61,7 @@ pub enum FetchCommand {
 }
 
 impl FetchCommand {
-    /// Appends the arguments of the command that takes a value.
+    /// Appends the arguments of the command that takes a value to `into`.
     pub fn arguments<'a>(self, key: &'a [u8], into: &mut Vec<&'a [u8]>) {
         let name: &[u8] = match self {
             Self::Rotate => b"LMOVE",
@@ -85,7 +85,7 @@ impl FetchCommand {
     }
 }
 
-/// Evaluated data of one Redis exchange.
+/// Evaluated settings of one Redis exchange.
 #[derive(Debug, Default)]
 pub struct RedisCall {
     /// Host to connect to.

@@ -1,6 +1,7 @@
 //! Save Responses to a file: writes the body of each result, and of each of its sub-results, to a separate file.
 //!
-//! This file selects the results to save and names their files; the engine passes the bodies to a writer thread.
+//! This file selects the results to save and determines their file names; the engine passes the bodies to a writer
+//! thread.
 
 use jmx::ElementId;
 

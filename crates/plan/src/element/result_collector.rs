@@ -1,4 +1,4 @@
-//! Result Collector: writes results to a file if it names one. Its charts and tables are not supported.
+//! Result Collector: writes results to a file if it names one. Its charts and tables are not displayed.
 //!
 //! All listeners of JMeter that show results use this class with different user interfaces.
 
@@ -16,7 +16,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<FileWriter
     writer(ctx, id)
 }
 
-/// Compiles the file of a listener; `None` if it names no file.
+/// Compiles the file settings of a listener; `None` if it names no file.
 pub(super) fn writer(ctx: &mut Context<'_>, id: ElementId) -> Option<FileWriter> {
     let props = ctx.props(id);
     if props.str("filename").unwrap_or("").is_empty() {
@@ -39,7 +39,7 @@ fn options(props: &Props) -> Option<Vec<(String, String)>> {
     Some(entries.iter().map(|entry| (entry.tag.clone(), entry.text.clone())).collect())
 }
 
-/// Returns the parts of a sample that the file's rows show.
+/// Returns the parts of a sample that the rows of a file contain.
 pub(super) fn needs(file: &FileWriter, settings: &Settings, functional: bool) -> Needs {
     match &file.options {
         None => needs_by_properties(settings, functional),
@@ -51,8 +51,8 @@ pub(super) fn needs(file: &FileWriter, settings: &Settings, functional: bool) ->
     }
 }
 
-/// Returns the parts of a sample that rows show if the properties configure them, as for the command line's result
-/// file.
+/// Returns the parts of a sample that rows contain if the properties configure them, as for the command line's
+/// result file.
 pub(crate) fn needs_by_properties(settings: &Settings, functional: bool) -> Needs {
     const FAMILY: &str = "jmeter.save.saveservice.";
     needs_of(functional, |saved, property| match saved {
@@ -61,8 +61,8 @@ pub(crate) fn needs_by_properties(settings: &Settings, functional: bool) -> Need
     })
 }
 
-/// Returns the parts of a sample that rows show. `is` returns an option by its name in a listener and its name in
-/// the properties.
+/// Returns the parts of a sample that rows contain. `is` looks up an option by its name in a listener and its name
+/// in the properties.
 fn needs_of(functional: bool, is: impl Fn(&str, &str) -> bool) -> Needs {
     let mut needs = Needs::ROW | Needs::URL;
     // An HTML page may declare its encoding in the body.

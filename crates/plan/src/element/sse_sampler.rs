@@ -18,7 +18,7 @@ pub struct SseSampler {
     headers: Template,
 }
 
-/// Evaluated data of one SSE exchange.
+/// Evaluated settings of one SSE exchange.
 #[derive(Debug)]
 pub struct SseCall {
     /// URL as evaluated from the plan.
@@ -51,7 +51,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> SseSampler {
 }
 
 impl SseSampler {
-    /// Evaluates the request to send now and its duration.
+    /// Evaluates the settings of the next request, and its duration.
     pub fn call(&self, env: &mut Env<'_>) -> SseCall {
         let url = self.url.parsed(env, str::to_owned);
         let request = self.headers.parsed(env, |headers| request(&url, headers));
@@ -79,7 +79,7 @@ fn request(text: &str, headers: &str) -> Result<SseRequest, String> {
         return Err(format!("Error: Invalid URL host: \"{host}\""));
     }
     let usual = if secure { 443 } else { 80 };
-    // The text after the host may be an invalid port.
+    // What follows the host may be an invalid port.
     let behind = &text[parts.host.end..parts.authority.end];
     let port = match behind.strip_prefix(':') {
         None | Some("") => usual,
@@ -141,7 +141,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Writes a path and a query; characters that are not allowed in a request line are escaped.
+/// Writes a path or a query, and escapes characters that are not allowed in a request line.
 fn escape(text: &str, out: &mut Vec<u8>) {
     for byte in text.bytes() {
         match byte {

@@ -1,7 +1,7 @@
 //! Synchronizing Timer: users wait until a number of users has arrived.
 //!
-//! A size of 0 means all users of the group. If the run has several processes, each releases its own users in
-//! groups of its share of the size.
+//! A size of 0 means all users of the group. If the run has several processes, each process releases its own users
+//! in groups of its share of the size.
 
 use jmx::ElementId;
 
@@ -13,7 +13,7 @@ use crate::template::Template;
 /// A compiled Synchronizing Timer.
 #[derive(Debug)]
 pub struct SyncTimer {
-    /// Index of the timer; its copies for several groups have the same index.
+    /// Index of the timer. Its copies for several groups have the same index.
     pub at: BarrierId,
     size: Template,
     timeout_ms: Template,
@@ -28,8 +28,8 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> SyncTimer {
 }
 
 impl SyncTimer {
-    /// Returns the number of users to release together; `users` is the size of the group. `None` if users do not
-    /// wait.
+    /// Returns the number of users to release together; `None` if users do not wait. `users` is the size of the
+    /// group.
     pub fn size(&self, users: u32, env: &mut Env<'_>) -> Option<u32> {
         match self.size.int(env) {
             0 => Some(users),

@@ -1,7 +1,7 @@
 //! TCP Sampler: sends bytes to a server and reads its response, with JMeter's three clients: text, binary (as
 //! hexadecimal digits), and binary with a length prefix.
 //!
-//! This file evaluates the exchange and later judges the response; the engine sends and receives.
+//! This file evaluates the exchange and later checks the response; the engine sends and receives.
 
 use std::collections::HashMap;
 
@@ -28,17 +28,17 @@ pub struct TcpSampler {
     no_delay: Flag,
     reuse: Flag,
     close: Flag,
-    /// End byte from the properties, used if the plan has none.
+    /// End byte from the properties. Used if the plan defines none.
     usual_end: Option<u8>,
     charset: Box<str>,
-    /// Prefix and suffix of the status in a response (`tcp.status.prefix` and `.suffix`); an empty prefix means no
-    /// status.
+    /// Prefix and suffix of the status in a response (`tcp.status.prefix` and `.suffix`). With an empty prefix,
+    /// responses have no status.
     status: (Box<str>, Box<str>),
     /// Messages by status (`tcp.status.properties`); `None` without a readable file.
     messages: Option<HashMap<String, String>>,
 }
 
-/// Format of requests and responses.
+/// The format of requests and responses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Client {
     /// Text; the response ends at the end byte or at the end of the stream.
@@ -50,7 +50,7 @@ pub enum Client {
     Prefixed(usize),
 }
 
-/// Evaluated data of one TCP exchange.
+/// Evaluated settings of one TCP exchange.
 #[derive(Debug, Default)]
 pub struct TcpCall {
     /// Format of the request and the response.
@@ -61,7 +61,7 @@ pub struct TcpCall {
     pub port: u16,
     /// Bytes to send.
     pub bytes: Vec<u8>,
-    /// Text of the Java exception if the request cannot be encoded.
+    /// Message of the Java exception if the request cannot be encoded.
     pub unwritable: Option<String>,
     /// Byte that ends a response.
     pub end: Option<u8>,
@@ -75,14 +75,14 @@ pub struct TcpCall {
     pub reuse: bool,
     /// True if the connection is closed after the response.
     pub close: bool,
-    /// Sampler data if the request is sent.
+    /// Sampler data that the result shows if the request is sent.
     pub request: String,
-    /// Port, linger time, end byte and no-delay flag as the plan defines them.
+    /// Port, linger time, end byte and no-delay flag as set in the plan, for the sampler data.
     told: (i32, i32, i32, bool),
 }
 
 impl TcpCall {
-    /// Returns the sampler data of a sample that fails before sending.
+    /// Returns the sampler data of a sample that fails before its request is sent.
     pub fn unsent(&self) -> String {
         let (port, linger, end, no_delay) = self.told;
         let Self { host, reuse, close, .. } = self;
@@ -148,7 +148,7 @@ pub(super) fn compile(
     })
 }
 
-/// Returns the client of a class and the byte that ends its responses.
+/// Returns the TCP client that a class name selects, and the byte that ends its responses.
 fn client_of(class: &str, settings: &Settings) -> Option<(Client, i32)> {
     let number = |name: &str, default: i32| {
         settings.property(name, "").trim().parse::<i32>().unwrap_or(default)
@@ -226,8 +226,8 @@ impl TcpSampler {
         &self.charset
     }
 
-    /// Writes the code and message of a sample with this response, and returns true if it passed. `exception` is
-    /// the exception that ended the sample, if any.
+    /// Writes the code and message of a sample with this response. Returns true if the sample is successful.
+    /// `exception` is the exception that ended the sample, if any.
     pub fn judge(
         &self,
         answer: &str,
@@ -260,12 +260,12 @@ impl TcpSampler {
                 messages.get(status).map_or("Status code not found in properties", String::as_str)
             }
         });
-        // JMeter treats status codes from 400 to 599 as passed.
+        // JMeter treats status codes from 400 to 599 as successful.
         passed && status.parse().is_ok_and(|code| (400..=599).contains(&code))
     }
 }
 
-/// Decodes hexadecimal digits; the error is the text of JMeter's exception.
+/// Decodes hexadecimal digits. The error is the message of JMeter's exception.
 pub(super) fn unhex(text: &str, out: &mut Vec<u8>) -> Result<(), String> {
     let digits: Vec<char> = text.chars().collect();
     let wrong = |what: String| {

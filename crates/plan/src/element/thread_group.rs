@@ -14,12 +14,12 @@ use crate::template::Template;
 pub(super) const CONCURRENCY: &str =
     "com.blazemeter.jmeter.threads.concurrency.ConcurrencyThreadGroup";
 
-/// True for bzm's thread groups, which have an iteration limit.
+/// Returns true for bzm's thread groups, which have an iteration limit.
 fn is_of_bzm(class: &str) -> bool {
     matches!(class, CONCURRENCY | ARRIVALS | FREE_FORM)
 }
 
-/// Property that keeps a user's cookies and connections from one iteration to the next.
+/// Property that keeps a user's cookies and connections between iterations.
 const SAME_USER: &str = "ThreadGroup.same_user_on_next_iteration";
 
 /// Returns the phase in which groups of a class run; `None` for a class that cannot run.
@@ -52,7 +52,7 @@ pub(crate) fn main_loop(ctx: &mut Context<'_>, id: ElementId) -> ControllerKind 
     if let Some(main) = main {
         let count = loop_controller::count(ctx, id, &main.props);
         // Unless the plan sets `continue_forever` to false, JMeter's loop restarts after its last iteration. A loop
-        // of 0 iterations ends nevertheless; JMeter's users would spin in it.
+        // of 0 iterations ends nevertheless, because JMeter's users would loop without running anything.
         let anew = main.props.bool("LoopController.continue_forever").unwrap_or(true);
         let none = matches!(&count, LoopCount::Count(text) if text.fixed() == Some("0"));
         let count = if anew && !none { LoopCount::Forever } else { count };
@@ -63,8 +63,8 @@ pub(crate) fn main_loop(ctx: &mut Context<'_>, id: ElementId) -> ControllerKind 
     ControllerKind::Loop { count: once(), once: true }
 }
 
-/// True if the loop takes the group's name, which the loop's index variable contains. A loop that was saved without
-/// a name has none.
+/// Returns true if the loop takes the group's name, which is part of the name of the loop's index variable. A loop
+/// that was saved without a name has none.
 pub(crate) fn names_its_loop(ctx: &Context<'_>, id: ElementId) -> bool {
     if is_of_bzm(scope::class(ctx.doc, id)) {
         return true;
@@ -78,7 +78,7 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId, phase: Phase, number
     let name = &ctx.doc.element(id).name;
     let class = scope::class(ctx.doc, id);
     let profile = profile::compile(ctx, id, class);
-    // Groups of plug-ins create threads whose every iteration counts as a different user, whatever the setting.
+    // Groups of plug-ins create threads that treat every iteration as a different user, whatever the setting.
     let is_of_plugin = is_of_bzm(class) || class.starts_with("kg.apc.");
     Group {
         name: ctx.text(id, name),

@@ -2,8 +2,8 @@
 //! times.
 //!
 //! Executions are counted per user, or for all users of the run together. In the second case both counts are in one
-//! atomic, so that each iteration is decided exactly. If the run has several processes, each decides for its own
-//! users: a percentage applies within each process, and a total number is divided among the processes.
+//! atomic, so that each iteration is decided exactly. If the run has several processes, each process decides for
+//! its own users: a percentage applies within each process, and a total number is divided among the processes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -17,7 +17,7 @@ use crate::plan::{ControllerKind, ThroughputController, ThroughputShare};
 #[derive(Debug, Default)]
 pub(crate) struct Shared(AtomicU64);
 
-/// Executions and iterations so far.
+/// Numbers of executions and iterations so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExecutionCounts {
     /// Number of times that the children ran.
@@ -45,7 +45,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId, at: u32) -> Controll
 }
 
 impl ThroughputController {
-    /// Returns true if the children run in the parent's iteration that starts now. `own` has the user's counts.
+    /// Returns true if the children run in the iteration that the parent starts now. `own` holds the user's counts.
     pub fn decide(&self, own: &mut ExecutionCounts, env: &mut Env<'_>) -> bool {
         let limit = self.limit(env);
         if self.per_user {
@@ -62,7 +62,8 @@ impl ThroughputController {
         runs
     }
 
-    /// True if JMeter removes the controller from its parent's children. `at_end`: this pass has no child left.
+    /// Returns true if JMeter removes the controller from its parent's children. `at_end` is true if no child is
+    /// left in this pass.
     pub fn is_done(&self, own: ExecutionCounts, at_end: bool, env: &mut Env<'_>) -> bool {
         let (limit, own) = (self.limit(env), u64::from(own.executions));
         match limit {
@@ -90,7 +91,7 @@ impl ThroughputController {
     }
 }
 
-/// Parses a percentage like a Java `float`, which may end in a type letter.
+/// Parses a percentage as a Java `float`, which may end in a type letter.
 fn percent(text: &str) -> f32 {
     let text = text.trim();
     let number = text.strip_suffix(['f', 'F', 'd', 'D']).unwrap_or(text);
@@ -135,7 +136,7 @@ mod tests {
 
     #[test]
     fn percentages_are_spread_as_jmeter_spreads_them() {
-        // (100 n + 50) / (i + 1) < 50 is false at first and then true in every second iteration.
+        // (100 n + 50) / (i + 1) < 50 is false in the first iteration and then true in every second iteration.
         assert_eq!(runs(Limit::Percent(50.0), 8), ".x.x.x.x");
         assert_eq!(runs(Limit::Percent(100.0), 4), "xxxx");
         assert_eq!(runs(Limit::Percent(0.0), 4), "....");

@@ -1,4 +1,4 @@
-//! Constant Throughput Timer: maintains a number of samples per minute, for each user or for all users together.
+//! Constant Throughput Timer: keeps a number of samples per minute, for each user or for all users together.
 //!
 //! JMeter rounds the interval to whole milliseconds, which distorts high rates: 40 000 per minute become 30 000 or
 //! 60 000. By default Throng computes intervals in nanoseconds, so that the actual rate is the requested one. A
@@ -29,26 +29,27 @@ pub struct ThroughputTimer {
 /// The users that share the rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    /// Each user has the whole rate for itself.
+    /// Each user has the full rate.
     User,
-    /// All users of the run; each waits in proportion to their number.
+    /// All users of the run. Each user waits in proportion to their number.
     All,
-    /// Like `All`, for the users of the group.
+    /// The users of the group. Each user waits in proportion to their number.
     Group,
     /// All users share one schedule.
     AllShared,
-    /// Like `AllShared`, for the users of the group.
+    /// All users of the group share one schedule.
     GroupShared,
 }
 
 const MODES: [Mode; 5] = [Mode::User, Mode::All, Mode::Group, Mode::AllShared, Mode::GroupShared];
 
-/// Due time of the last sample in a shared schedule, in nanoseconds since 1970; 0 before the first.
+/// Time at which the last sample of a shared schedule was due, in nanoseconds since 1970; 0 before the first
+/// sample.
 #[derive(Debug, Default)]
 pub(crate) struct Turns(AtomicI64);
 
 pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId, at: u32) -> ThroughputTimer {
-    // The mode is saved as a number, or as its display text in some language.
+    // The mode is saved as a number, or as its display name in one of JMeter's languages.
     let source = ctx.props(id).str("calcMode").unwrap_or("0");
     let number = source.parse::<usize>().ok().or_else(|| words(source)).unwrap_or(0);
     let mode = MODES.get(number).copied().unwrap_or_else(|| {
@@ -122,7 +123,7 @@ fn words(source: &str) -> Option<usize> {
 }
 
 impl ThroughputTimer {
-    /// Returns the rate that the timer maintains; `None` if it is unknown before samples run.
+    /// Returns the rate that the timer keeps; `None` if it is unknown before samples run.
     pub(super) fn pace(&self, env: &mut Env<'_>) -> Option<Pace> {
         let of = match self.mode {
             Mode::User => RateScope::User,
@@ -168,8 +169,8 @@ impl ThroughputTimer {
 }
 
 impl ThroughputTimer {
-    /// Returns the delay in milliseconds by JMeter's own arithmetic. `interval` is the time per sample in
-    /// milliseconds. In the shared modes, the delay is counted from the last shared sample.
+    /// Returns the delay in milliseconds, computed with JMeter's own arithmetic. `interval` is the time per sample
+    /// in milliseconds. In the shared modes, the delay starts at the last shared sample.
     fn rounded_delay(&self, interval: f64, env: &mut Env<'_>) -> i64 {
         let round = |ms: f64| (ms + 0.5).floor() as i64;
         let now = env.run_ms();
@@ -196,8 +197,8 @@ impl ThroughputTimer {
 }
 
 impl Turns {
-    /// Returns the time until the next scheduled sample of this process's share. Each process maintains its users' part
-    /// of the rate. The first sample of each process is one interval after that of the process before.
+    /// Returns the time until the next scheduled sample of this process's share. Each process keeps its users' part
+    /// of the rate. The first sample of each process is one interval after that of the previous process.
     fn take(&self, now: i64, interval: f64, deal: Deal) -> i64 {
         let own = (interval * deal.spacing()) as i64;
         let first = (interval * deal.first()) as i64;

@@ -28,13 +28,13 @@ pub enum Timer {
     Throughput(ThroughputTimer),
     /// Precise Throughput Timer: random sample times with an exact number per interval.
     Precise(PreciseTimer),
-    /// Throughput Shaping Timer: samples by a schedule of rates, which also stops users; see [`Timer::delay`].
+    /// Throughput Shaping Timer: schedules samples by changing rates, and can stop users; see [`Timer::delay`].
     Shaping(ShapingTimer),
-    /// Synchronizing Timer: waits for other users, which is no delay; see [`Timer::delay`].
+    /// Synchronizing Timer: makes the user wait for other users, without a delay; see [`Timer::delay`].
     Sync(SyncTimer),
     /// A script computes the delay.
     Script(Arc<Scripted>),
-    /// Java evaluates templates or runs the timer; see also [`Timer::delay`].
+    /// Java evaluates templates or runs the timer; see [`Timer::delay`].
     Job(Job),
 }
 
@@ -49,11 +49,11 @@ pub enum Shape {
     Poisson,
 }
 
-/// Number of standard deviations that a random part exceeds only with probability 10⁻¹⁵.
+/// Number of standard deviations that a random part exceeds with a probability of only 10⁻¹⁵.
 const NEVER: f64 = 8.0;
 
 impl Timer {
-    /// Returns the maximum delay in ms; `None` if it depends on variables, other users or a rate.
+    /// Returns the maximum delay in ms; `None` if it depends on variables, on other users or on a rate.
     pub fn longest_ms(&self) -> Option<f64> {
         let number = |text: &Template| text.fixed()?.trim().parse::<f64>().ok();
         match self {
@@ -71,8 +71,8 @@ impl Timer {
         }
     }
 
-    /// Returns the delay in nanoseconds, never negative. It is 0 for a Synchronizing Timer and a schedule of rates:
-    /// the caller implements these waits.
+    /// Returns the delay in nanoseconds, never negative. It is 0 for a Synchronizing Timer and a Throughput Shaping
+    /// Timer, because the caller implements these waits.
     pub fn delay(&self, env: &mut Env<'_>) -> u64 {
         match self {
             Self::Constant(text) => from_ms(text.long(env)),

@@ -31,28 +31,28 @@ pub struct UdpSampler {
 /// Encoding of requests and responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoder {
-    /// Text in Windows-1252; responses are not converted.
+    /// Windows-1252 text; responses are not converted.
     Raw,
     /// Hexadecimal digits, for requests and responses.
     Hex,
 }
 
-/// Evaluated data of one UDP exchange.
+/// Evaluated settings of one UDP exchange.
 #[derive(Debug)]
 pub struct UdpCall {
     /// Encoding of responses.
     pub encoder: Encoder,
     /// Host to send to.
     pub host: String,
-    /// Port to send to, or the text of a Java exception.
+    /// Port to send to, or the message of a Java exception.
     pub port: Result<u16, String>,
-    /// Local address or name (empty means any) and local port (0 means any), or the text of a Java exception.
+    /// Local address or name (empty means any) and local port (0 means any), or the message of a Java exception.
     pub bind: Result<(String, u16), String>,
     /// Request data as evaluated from the plan.
     pub data: String,
-    /// Bytes to send, or the text of a Java exception.
+    /// Bytes to send, or the message of a Java exception.
     pub bytes: Result<Vec<u8>, String>,
-    /// Response timeout in milliseconds (0 means no limit), or the text of a Java exception.
+    /// Response timeout in milliseconds (0 means no limit), or the message of a Java exception.
     pub timeout_ms: Result<u32, String>,
     /// True if the sampler waits for a response.
     pub wait: bool,
@@ -88,7 +88,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<UdpSampler
 }
 
 impl UdpSampler {
-    /// Evaluates the exchange to make now.
+    /// Evaluates the settings for the next exchange.
     pub fn call(&self, env: &mut Env<'_>) -> UdpCall {
         let data = self.data.parsed(env, str::to_owned);
         let number = self.timeout.int(env);
@@ -126,7 +126,7 @@ impl UdpSampler {
 }
 
 impl Encoder {
-    /// Converts a response for the sample.
+    /// Converts a received response to the bytes that the result contains.
     pub fn decode(self, received: &[u8]) -> Vec<u8> {
         match self {
             Self::Raw => received.to_vec(),

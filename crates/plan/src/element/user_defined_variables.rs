@@ -1,7 +1,8 @@
-//! User Defined Variables: evaluated once when the run starts, before any user, wherever they are in the plan.
+//! User Defined Variables: evaluated once when the run starts, before any user, wherever the elements are in the
+//! plan.
 //!
 //! All values of one element are evaluated before any of them is set, so that they cannot refer to each other. If a
-//! name occurs twice within an element, the first value counts; between elements, the later element counts.
+//! name occurs twice within an element, the first value is used; between elements, the later element wins.
 
 use jmx::{ElementId, Props};
 

@@ -1,9 +1,10 @@
-//! Throughput Shaping Timer (jp@gc): samples by a schedule of rates, shared by all users that reach the timer.
+//! Throughput Shaping Timer (jp@gc): schedules samples by changing rates, for all users that reach the timer.
 //!
-//! The rate of each second is that of the schedule at the second's beginning. The second has as many samples as fit at
-//! that rate, the first at once; each user takes the next scheduled sample. Unused samples expire with their second.
-//! One second after the end of the schedule, the groups whose users reach the timer are stopped. The plug-in's users
-//! poll until their sample is due; Throng computes the time of the sample in advance. Cost: one atomic exchange.
+//! The rate of each second is the schedule's rate at the beginning of the second. The second has as many samples as
+//! fit at that rate, the first at once. Each user takes the next scheduled sample. Unused samples expire with their
+//! second. One second after the end of the schedule, the groups whose users reach the timer are stopped. The
+//! plug-in's users poll until their sample is due; Throng computes the time of the sample in advance. Cost: one
+//! atomic exchange.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,8 +19,8 @@ use crate::load::Phase;
 use crate::state::Shard;
 use crate::template::Template;
 
-/// Property of the schedule: the table's property in the plan, and the run property that overrides it, which may
-/// have the timer's name and a dot as a prefix.
+/// Property of the schedule: the table's property in the plan, and the run property that overrides it. The run
+/// property may have the timer's name and a dot as a prefix.
 const PROFILE: &str = "load_profile";
 
 /// A compiled Throughput Shaping Timer.
@@ -32,7 +33,7 @@ pub struct ShapingTimer {
     rows: Vec<[Template; 3]>,
 }
 
-/// The scheduled sample of a user.
+/// A scheduled sample, which a user has taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
     /// Milliseconds until the sample; `None` if no sample is left before the end.
@@ -71,7 +72,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId, at: u32) -> ShapingT
 }
 
 impl ShapingTimer {
-    /// Returns the rate that the timer maintains, and how it changes.
+    /// Returns the rate that the timer keeps, and how it changes.
     pub(super) fn pace(&self, env: &mut Env<'_>) -> Option<Pace> {
         if self.rows.iter().flatten().any(|text| text.known(env).is_none()) {
             return None;
@@ -112,7 +113,8 @@ impl ShapingTimer {
 }
 
 /// Returns the rates as linear phases. The mean of a phase over each second equals the timer's rate for that
-/// second, which is the rate at the second's beginning. Where two rows meet, the rate is that of the first row.
+/// second, which is the rate at the beginning of the second. Where two rows meet, the rate is that of the first
+/// row.
 fn phases(rows: &[Row]) -> Vec<Phase> {
     const SECOND: i64 = 1_000_000_000;
     let line = |(at, row): (usize, &Row)| {
@@ -147,11 +149,12 @@ fn chunk(text: &str) -> Option<Vec<Row>> {
     Some(steps.map(|rate| row(rate, rate)).collect())
 }
 
-/// Maximum number of steps per part of a schedule; steps of size 0 would never end.
+/// Maximum number of steps per part of a schedule. A part with steps of size 0 would never end.
 const MOST_STEPS: usize = 100_000;
 
 impl Schedule {
-    /// Returns the rate in a second after the start, and the last second of its row; `None` after the end.
+    /// Returns the rate in a second after the start, and the last second of its row; `None` after the end of the
+    /// schedule.
     fn rate(&self, second: u32) -> Option<(f64, u32)> {
         let mut into = f64::from(second);
         let mut last = 0_i64;
@@ -190,13 +193,13 @@ impl Shared {
     }
 }
 
-/// Returns the time of a sample in milliseconds after the start.
+/// Returns the due time of a sample in milliseconds after the start.
 fn due_ms(schedule: &Schedule, second: u32, place: u32, shard: Shard) -> i64 {
     let into = schedule.rate(second).and_then(|(rate, _)| offset_ms(rate, place, shard));
     i64::from(second) * 1000 + into.unwrap_or(0)
 }
 
-/// Returns the time of a sample within its second in milliseconds; `None` if the second has no such sample. The
+/// Returns the due time of a sample within its second in milliseconds; `None` if the second has no such sample. The
 /// processes of a run take the samples alternately.
 fn offset_ms(rate: f64, place: u32, shard: Shard) -> Option<i64> {
     if rate.is_nan() {
@@ -285,7 +288,7 @@ mod tests {
             (Shared::default(), schedule(&[(4.0, 4.0, 2)]), Shard::default());
         let waits: Vec<_> = (0..6).map(|_| shared.take(&schedule, 1_000, all).wait).collect();
         assert_eq!(waits, [0, 250, 500, 750, 1_000, 1_250].map(Some));
-        // The third second has two samples left that are overdue, and two samples to come.
+        // In the third second, two samples are left that are overdue, and two are still to come.
         let waits: Vec<_> = (0..5).map(|_| shared.take(&schedule, 3_300, all)).collect();
         let expected = [Some(0), Some(0), Some(200), Some(450), None];
         assert_eq!(waits, expected.map(|wait| Turn { wait, end: 700 }));
@@ -330,7 +333,7 @@ mod tests {
                 row(15.0, 15.0, 3600)
             ]
         );
-        // Downwards, the last step is omitted, as in the plug-in.
+        // If the rate decreases, the last step is omitted, as in the plug-in.
         assert_eq!(rows("step(3,1,1,1s)"), [row(3.0, 3.0, 1), row(2.0, 2.0, 1)]);
         assert_eq!(rows("step(1,2,0,1s)").len(), 0);
     }

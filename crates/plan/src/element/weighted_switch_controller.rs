@@ -1,7 +1,7 @@
 //! Weighted Switch Controller (bzm): runs one child per pass, in proportion to the children's weights.
 //!
-//! Without random choice, each user counts its own passes and runs the child furthest below its share. Rows of the
-//! table apply to the controller's enabled children in their order; the child names in the rows are ignored.
+//! Without random choice, each user counts its own passes and runs the child that is furthest below its share. Rows
+//! of the table apply to the controller's enabled children in their order; the child names in the rows are ignored.
 
 use jmx::{ElementId, Prop};
 
@@ -30,8 +30,8 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> ControllerKind {
 
 impl WeightedSwitch {
     /// Returns the index of the next child. `total` and `counts` are the passes that the user has counted; `chance`
-    /// is a random number in 0..1. `None` if no weight is positive, or if a weight is not a number, which ends the
-    /// thread in JMeter.
+    /// is a random number in 0..1. Returns `None` if no weight is positive, or if a weight is not a number, which
+    /// ends the thread in JMeter.
     pub fn choose(
         &self,
         total: &mut u32,

@@ -1,7 +1,7 @@
 //! Boundary Extractor: finds the text between two boundary strings.
 //!
 //! The search continues right after each left boundary, so that matches may overlap. An empty boundary means the
-//! start or the end of the searched text. Allocates nothing once warm.
+//! start or the end of the searched string. Allocates nothing after the first samples.
 
 use jmx::Props;
 use std::ops::ControlFlow;
@@ -120,7 +120,7 @@ impl BoundaryExtractor {
             count
         };
         if let Scope::Variable(name) = &self.scope {
-            // For a variable, JMeter ignores the match number if a boundary is empty.
+            // With an empty boundary, JMeter ignores the match number for a variable.
             let all = number <= 0 || left.is_empty() || right.is_empty();
             env.read_named(name, |value| value.map(|value| collect(value, all)));
         } else {

@@ -1,7 +1,7 @@
 //! CSS Selector Extractor with jsoup: extracts strings or attributes of the elements that match a selector.
 //!
-//! Each extractor parses each response once. As in JMeter, an invalid selector changes nothing except that the
-//! default is set. Unsupported features of selectors, and the implementation Jodd, need a JVM.
+//! Each extractor parses each response once. As in JMeter, an invalid selector only sets the default value.
+//! Unsupported features of selectors, and the implementation Jodd, need a JVM.
 
 use std::ops::ControlFlow;
 

@@ -1,8 +1,8 @@
 //! Debug PostProcessor: adds a sub-result that lists properties of the sampler, variables and properties of the
 //! run.
 //!
-//! As in JMeter, the sub-result's bytes count for the sample, but its time does not. Of the sampler, it shows the
-//! properties in the plan without inherited defaults.
+//! As in JMeter, the sub-result's bytes count for the sample, but its time does not. Of the sampler, the sub-result
+//! shows the properties in the plan without inherited defaults.
 
 use std::fmt::Write;
 
@@ -23,7 +23,7 @@ pub struct DebugPostProcessor {
     system: Template,
     /// True if the sub-results of the post-processor keep their labels.
     functional: bool,
-    /// Properties of the sampler that are plain text.
+    /// Properties of the sampler that are plain strings.
     shown: Vec<(String, Template)>,
 }
 

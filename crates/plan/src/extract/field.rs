@@ -62,7 +62,7 @@ impl Field {
         }
     }
 
-    /// Returns the text of the field. `buffer` is used if the text has to be built.
+    /// Returns the field as a string. `buffer` is used if the string has to be built.
     pub fn of<'a>(self, result: &'a SampleResult, buffer: &'a mut String) -> &'a str {
         match self {
             Self::Body => &result.text,

@@ -16,7 +16,7 @@ pub(crate) enum GroupTemplate {
 pub(crate) enum Piece {
     /// Literal text.
     Text(String),
-    /// Text of the group with this number.
+    /// The content of the group with this number.
     Group(usize),
 }
 
@@ -28,7 +28,7 @@ impl GroupTemplate {
         }
     }
 
-    /// Appends the template filled with the groups of a match.
+    /// Appends the template, with its placeholders replaced by the groups of a match.
     pub(crate) fn eval<'m>(
         &self,
         group: impl Fn(usize) -> Option<&'m str>,

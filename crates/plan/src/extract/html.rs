@@ -1,7 +1,7 @@
-//! Decoding of HTML 4 entities, like Apache Commons Text in JMeter.
+//! Decoding of HTML 4 entities, as Apache Commons Text does it in JMeter.
 //!
-//! Known names and decimal and hexadecimal numbers are decoded if a semicolon follows; other text is unchanged. One
-//! pass over the text; text without `&` is copied.
+//! Known names and decimal and hexadecimal numbers are decoded if a semicolon follows; other characters are
+//! unchanged. One pass over the string; a string without `&` is copied.
 
 use std::sync::LazyLock;
 

@@ -1,7 +1,7 @@
 //! JMESPath Extractor: sets one variable to the value of an expression, or one variable per element of its list.
 //!
-//! Strings are used unchanged, other values as JSON. An invalid document or expression results in the default.
-//! Parsing a document allocates for all its values.
+//! Strings are used unchanged, other values as JSON. If the document or expression is invalid, the variable gets
+//! its default. Parsing a document allocates memory for all its values.
 
 use std::ops::ControlFlow;
 

@@ -1,7 +1,7 @@
 //! JSON Extractor: sets several variables, each with its own path, match number and default, separated by `;`.
 //!
 //! Each response is parsed once for all paths. As in JMeter, the sample is lost if the numbers of names, paths and
-//! defaults differ. Parsing a document allocates for its arrays and objects.
+//! defaults differ. Parsing a document allocates memory for its arrays and objects.
 
 use jmx::Props;
 use lang::jsonpath::{self, Failure, JsonPath, Projection, Value};
@@ -74,8 +74,8 @@ fn split(text: &str) -> impl Iterator<Item = &str> {
     trimmed.split(';').take(count)
 }
 
-/// Returns the reason why JMeter throws, if it does: different numbers of names, paths and defaults, or invalid or
-/// surplus match numbers.
+/// Returns the reason why JMeter throws an exception, if it does: different numbers of names, paths and defaults,
+/// or invalid or surplus match numbers.
 fn uneven([references, paths, defaults, numbers]: [&str; 4]) -> Option<String> {
     let counts = [references, paths, defaults].map(|text| split(text).count());
     let wanted = if numbers.trim().is_empty() { 0 } else { split(numbers).count() };
@@ -137,7 +137,7 @@ impl JsonExtractor {
         let numbers = if numbers.trim().is_empty() { "" } else { numbers };
         let mut variable = env.core.take();
         if let Scope::Variable(name) = &self.scope {
-            // The text is copied, because variables are set while the document refers to it.
+            // The string is copied, because variables are set while the document refers to it.
             env.read_named(name, |value| variable.push_str(value.unwrap_or("")));
         }
         let mut documents: Vec<Result<Value<'_>, ()>> = Vec::new();
@@ -233,7 +233,7 @@ impl JsonExtractor {
                 family.put(env, format_args!(""), Some(value(chosen)));
             }
             (_, number) => {
-                // A match number beyond the last match results in the default.
+                // A match number beyond the last match gives the default.
                 family.put(env, format_args!(""), Some(value(number as usize - 1)));
             }
         }
@@ -264,7 +264,7 @@ fn find(path: &Result<JsonPath, Failure>, documents: &[Result<Value<'_>, ()>]) -
     Some(matches)
 }
 
-/// Writes the text of a value; false for null.
+/// Writes a value as a string. Returns false for null.
 fn write(value: &Value<'_>, out: &mut String) -> bool {
     match value {
         Value::Null => return false,

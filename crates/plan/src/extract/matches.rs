@@ -1,10 +1,11 @@
-//! Matches of a search, copied into one buffer because variables may be overwritten while they are searched.
+//! Matches of a search. They are copied into one buffer, because variables may be overwritten while the matches are
+//! used.
 
 use std::cell::RefCell;
 
 use lang::work;
 
-/// Work units charged per group of a match; this also bounds the memory of the variables.
+/// Work units counted per group of a match. They also bound the memory of the variables.
 const GROUP: u64 = 10;
 
 /// List of matches; each match has the same number of groups.
@@ -53,7 +54,8 @@ impl Matches {
         }));
     }
 
-    /// Appends the next group, written by `write`; the group is undefined if `write` returns false.
+    /// Appends the next group of the current match, written by `write`. If `write` returns false, the group is
+    /// undefined.
     pub(super) fn push_with(&mut self, write: impl FnOnce(&mut String) -> bool) {
         let start = self.text.len();
         let is_some = write(&mut self.text);

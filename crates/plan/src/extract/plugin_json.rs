@@ -1,7 +1,7 @@
 //! JSON Path Extractor of the jp@gc plug-ins, the predecessor of JMeter's own extractor: one path, one variable.
 //!
 //! For a list, the variable has the JSON of the list, `<name>_1`, `<name>_2`, … have its elements, and
-//! `<name>_matchNr` has their number. An invalid document, a path without a value and an empty list result in the
+//! `<name>_matchNr` has their number. An invalid document, a path without a value and an empty list give the
 //! default.
 
 use jmx::Props;
@@ -68,7 +68,7 @@ impl PluginJsonExtractor {
         self.path.eval(env, &mut path);
         let mut copied = env.core.take();
         if let Some(variable) = &self.variable {
-            // The text is copied, because variables are set while the document refers to it.
+            // The string is copied, because variables are set while the document refers to it.
             let mut name = env.core.take();
             variable.eval(env, &mut name);
             copied.push_str(env.vars.get_named(env.names, &name).unwrap_or(""));
@@ -93,7 +93,7 @@ impl PluginJsonExtractor {
         Some(unreadable("path", self.path.fixed().unwrap_or(""), failure))
     }
 
-    /// Sets the variables; `None` if there is no value.
+    /// Sets the variables. Returns `None` if there is no value.
     fn extract(
         &self,
         path: &str,
@@ -147,7 +147,7 @@ fn clear(family: &mut Family, env: &mut Env<'_>) {
     }
 }
 
-/// Writes the text of a value.
+/// Writes a value as a string.
 fn show(value: &Value<'_>, out: &mut String) {
     match value {
         Value::Double(value) => write_double_plain(*value, out),

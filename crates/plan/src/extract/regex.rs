@@ -1,8 +1,8 @@
 //! Regular Expression Extractor.
 //!
-//! Each match results in the value of the template. The match's groups become `<name>_g0`, `<name>_g1`, …, and
-//! their number `<name>_g`. As in JMeter, a group that did not match is an undefined variable, but the word `null`
-//! in a template. Variables that an earlier run of the same extractor set are removed.
+//! Each match produces a value from the template. The match's groups become `<name>_g0`, `<name>_g1`, …, and their
+//! number `<name>_g`. As in JMeter, a group that did not match is an undefined variable, but the word `null` in a
+//! template. Variables that an earlier run of the same extractor set are removed.
 
 use std::ops::ControlFlow;
 

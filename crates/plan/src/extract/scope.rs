@@ -23,7 +23,7 @@ pub enum Scope {
     All,
     /// The variable with this name instead of a result.
     Variable(Template),
-    /// Neither result nor variable, because JMeter does not know the scope's name.
+    /// No result or variable, because JMeter does not know the scope's name.
     Nothing,
 }
 
@@ -51,7 +51,7 @@ impl Scope {
         }
     }
 
-    /// Visits the results in JMeter's order, until `visit` breaks.
+    /// Calls `visit` for the results in JMeter's order, until `visit` breaks.
     pub fn each<'r>(
         &self,
         result: &'r SampleResult,
@@ -66,7 +66,7 @@ impl Scope {
     }
 }
 
-/// Visits all children before any grandchild.
+/// Visits all sub-results of one level before those of the next level.
 fn each_child<'r>(
     result: &'r SampleResult,
     level: i32,

@@ -13,7 +13,7 @@ pub(super) struct Family {
 }
 
 impl Family {
-    /// Evaluates the reference name. Return the buffer with [`Family::end`].
+    /// Evaluates the reference name into a buffer, which [`Family::end`] returns.
     pub(super) fn new(reference: &Template, env: &mut Env<'_>) -> Self {
         let mut name = env.core.take();
         reference.eval(env, &mut name);
@@ -21,7 +21,7 @@ impl Family {
         Self { name, stem }
     }
 
-    /// Like [`Family::new`], for a constant reference name.
+    /// Does the same as [`Family::new`], for a constant reference name.
     pub(super) fn of(reference: &str, env: &mut Env<'_>) -> Self {
         let mut name = env.core.take();
         name.push_str(reference);
@@ -92,7 +92,7 @@ impl Family {
     }
 }
 
-/// Evaluates an integer as JMeter reads integer properties: invalid text is 0.
+/// Evaluates a template to an integer, as JMeter reads integer properties: a value that is not a number is 0.
 pub(super) fn number(text: &Template, env: &mut Env<'_>) -> i32 {
     if let Some(fixed) = text.fixed() {
         return fixed.parse().unwrap_or(0);

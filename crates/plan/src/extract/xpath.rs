@@ -1,8 +1,8 @@
 //! XPath Extractor: extracts strings, values or fragments of XML with an XPath 1.0 expression.
 //!
-//! "Tolerant" pages are parsed like JTidy (`tidy`). As in JMeter, a document or expression that cannot be processed
-//! adds a failed assertion result, which does not fail the sample. Each extractor parses the document anew. The
-//! text is parsed as UTF-8 whatever encoding it declares: this reproduces JMeter's mistakes.
+//! "Tolerant" pages are parsed as JTidy does (`tidy`). As in JMeter, a document or expression that cannot be
+//! processed adds a failed assertion result, which does not fail the sample. Each extractor parses the document
+//! anew. The string is parsed as UTF-8 whatever encoding it declares, which reproduces JMeter's errors.
 
 use std::ops::ControlFlow;
 
@@ -67,7 +67,7 @@ pub(super) fn compile(
     Ok((made, needs))
 }
 
-/// Compiles the expression, if it is constant. The error means that it needs unsupported features.
+/// Compiles the expression, if it is constant. The error means that the expression needs unsupported features.
 pub(crate) fn fixed(query: &Template) -> Result<Option<Result<XPath, Unusable>>, Problem> {
     let parsed = query.fixed().map(XPath::parse);
     match parsed {
@@ -80,7 +80,7 @@ pub(crate) fn fixed(query: &Template) -> Result<Option<Result<XPath, Unusable>>,
     }
 }
 
-/// True if pages are parsed like JTidy. Counting JTidy's errors is not supported.
+/// Returns true if pages are parsed as JTidy does. The option to count JTidy's errors is not supported.
 pub(crate) fn tolerant(props: &Props, of: &str) -> Result<bool, Problem> {
     let flag = |name: &str| props.bool(&format!("{of}.{name}")).unwrap_or(false);
     if flag("tolerant") && flag("report_errors") {
@@ -102,7 +102,7 @@ pub(crate) fn complaint(
     Some(unreadable("query", query.fixed()?, &unusable.message()))
 }
 
-/// Reason why a search failed.
+/// The reason why a search failed.
 enum Failure {
     Document(Fault),
     Query(String),
@@ -209,7 +209,7 @@ impl XPathExtractor {
     }
 }
 
-/// Sets the variables as if nothing was found, and returns the match count of an earlier run.
+/// Sets the variables as if nothing was found. Returns the match count of an earlier run.
 pub(super) fn set_default(default: &Template, family: &mut Family, env: &mut Env<'_>) -> i32 {
     let mut buffer = env.core.take();
     default.eval(env, &mut buffer);

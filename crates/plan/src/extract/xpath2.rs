@@ -2,7 +2,7 @@
 //!
 //! Only expressions with the same meaning in XPath 1.0 are evaluated natively; other expressions and fragments need
 //! a JVM. Every failure becomes an assertion result, which does not fail the sample. As in JMeter, a scope with
-//! sub-results searches the main result once for each of them.
+//! sub-results searches the main result once for each sub-result.
 
 use std::ops::ControlFlow;
 
@@ -46,7 +46,7 @@ pub(super) fn compile(
         });
     }
     let scope = Scope::compile(props, "Sample.scope", compiler);
-    // The main result is searched, whatever the scope.
+    // The main result is searched in every scope.
     let needs = scope.needs(Needs::TEXT);
     let mut text = |name: &str, default: &str| {
         let name = format!("XPathExtractor2.{name}");
@@ -69,7 +69,7 @@ pub(super) fn compile(
     Ok((made, needs))
 }
 
-/// Compiles the expression, if it is constant. The error means that it needs unsupported features.
+/// Compiles the expression, if it is constant. The error means that the expression needs unsupported features.
 pub(crate) fn fixed(
     query: &Template,
     namespaces: &Template,
@@ -173,7 +173,7 @@ fn collect(
     };
     let chosen = match number {
         ..0 => 0..count,
-        // Java reports index -1 as out of bounds.
+        // Java reports the index -1 as out of bounds.
         0 if count == 0 => return Err("-1".into()),
         0 => {
             let at = env.core.random.below(count as u64) as usize;

@@ -1,5 +1,5 @@
-//! Values that functions cache per core so that warm evaluations neither lock nor allocate: a snapshot of the
-//! properties written during the run, templates compiled at run time, date patterns, and whole files.
+//! Values that functions cache per core, so that repeated evaluations need no lock and no allocation: a snapshot of
+//! the properties written during the run, templates compiled at run time, date patterns, and whole files.
 
 use std::collections::HashMap;
 use std::fs::Metadata;
@@ -24,11 +24,11 @@ pub(crate) struct Cache {
     texts: HashMap<Box<str>, Template>,
     patterns: HashMap<Box<str>, Result<Arc<Pattern>, String>>,
     files: HashMap<Box<str>, CachedFile>,
-    /// Current nesting depth of run-time evaluation.
+    /// Current nesting depth of evaluations at run time.
     pub(super) depth: u32,
 }
 
-/// A cached file and its state when it was read.
+/// A cached file, with its modification time and length when it was read.
 #[derive(Debug)]
 struct CachedFile {
     changed: Option<SystemTime>,
@@ -49,7 +49,7 @@ impl Cache {
         }
     }
 
-    /// Returns the cached template of a source text.
+    /// Returns the cached template for a source string.
     pub(super) fn text(&self, source: &str) -> Option<Template> {
         self.texts.get(source).cloned()
     }
@@ -74,7 +74,7 @@ impl Cache {
         pattern
     }
 
-    /// Returns the text of a file, which is read again only if its state has changed.
+    /// Returns the content of a file as a string. The file is read again only if it has changed.
     pub(super) fn file(
         &mut self,
         path: &str,

@@ -1,7 +1,8 @@
-//! `__jexl2`, `__groovy` and `__javaScript` for comparisons, which most conditions of plans are.
+//! `__jexl2`, `__groovy` and `__javaScript` for scripts that are comparisons, as most conditions of plans are.
 //!
 //! A call is compiled to these functions only if its script is a comparison for any values of its variables; other
-//! scripts need a JVM. As in JMeter, a script that throws (a value makes it invalid) evaluates to nothing.
+//! scripts need a JVM. As in JMeter, a script that throws an exception (a value makes it invalid) evaluates to an
+//! empty string.
 
 use super::Call;
 use crate::condition::{Dialect, compute};

@@ -1,4 +1,4 @@
-//! `__CSVRead`: reads files into memory once and gives their rows to users in turn.
+//! `__CSVRead`: reads files into memory once and hands out their rows to users in turn.
 //!
 //! All users of an alias share its rows; each user keeps its row until it requests the next. As in JMeter, a file
 //! ends at its first empty line, rows are split at each delimiter even inside quotes, and rows repeat.
@@ -30,7 +30,7 @@ pub(super) struct Tables {
 #[derive(Debug, Default)]
 struct Open {
     by_alias: Vec<(Box<str>, Arc<Table>)>,
-    /// File that was opened first, used if a file name is missing.
+    /// The file that was opened first. It is used if a call has no file name and no other file is open.
     first: Option<Box<str>>,
 }
 
@@ -120,7 +120,7 @@ impl Attached {
 }
 
 impl Tables {
-    /// Returns the file name; if it is empty, the name of the only open file.
+    /// Returns the file name. If it is empty, returns the name of the only open file.
     fn or_default<'f>(&self, file: &'f str, shared: &Shared) -> Cow<'f, str> {
         if !file.is_empty() {
             return Cow::Borrowed(file);
@@ -148,7 +148,7 @@ impl Tables {
     }
 }
 
-/// Returns the path of a file: as named, or in the plan's folder.
+/// Returns the path of a file: as written in the plan, or in the plan's folder.
 fn place(file: &str, base: &Path) -> PathBuf {
     let path = PathBuf::from(file);
     if path.is_absolute() || path.exists() { path } else { base.join(path) }

@@ -9,7 +9,7 @@ use crate::env::Env;
 use crate::random::Random;
 use crate::template::{Outcome, Thrown};
 
-/// Maximum length of a random string; longer strings exceed Java's default heap, too.
+/// Maximum length of a random string. Longer strings also exceed Java's default heap.
 const LONGEST: i32 = 1 << 28;
 /// Number of characters drawn between two checks of the bound of work.
 const PART: u32 = 4096;
@@ -41,8 +41,8 @@ fn bound(call: &Call, n: usize, env: &mut Env<'_>) -> Result<i64, Thrown> {
 
 /// Runs `__RandomString(length, characters, variable)`.
 ///
-/// Without characters, JMeter draws from all assigned Unicode characters; this function draws letters and digits of
-/// all scripts.
+/// Without a list of characters, JMeter draws from all assigned Unicode characters; this function draws letters and
+/// digits of all scripts.
 pub(super) fn string(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let length = call.arg(0, env)?;
     let count: i32 = length.parse().map_err(|_| Thrown::not_a_number(&length))?;
@@ -67,7 +67,7 @@ pub(super) fn string(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcom
 
 /// Appends random characters of `from`, or of all scripts if `from` is empty.
 fn draw(random: &mut Random, from: &str, count: u32, out: &mut String) -> Outcome {
-    // Picking a character of a non-ASCII text takes a scan of the text.
+    // Picking a character of a string that is not ASCII requires a scan of the string.
     let known = from.chars().count();
     let cost = match from {
         // Most drawn code points are not letters and are drawn again.
@@ -96,7 +96,8 @@ fn draw(random: &mut Random, from: &str, count: u32, out: &mut String) -> Outcom
     Ok(())
 }
 
-/// Appends random letters and digits of all scripts; `units` is the length in UTF-16 units, as Java counts.
+/// Appends random letters and digits of all scripts. `units` is their total length in UTF-16 units, which Java
+/// counts.
 fn any_letters(random: &mut Random, mut units: u32, out: &mut String) {
     while units > 0 {
         let drawn = char::from_u32(random.below(0x11_0000) as u32);

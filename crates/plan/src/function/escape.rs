@@ -21,7 +21,7 @@ pub(super) fn to_html(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outco
     Ok(())
 }
 
-/// Runs `__unescapeHtml(text)`: decodes names and numbers; other text is unchanged.
+/// Runs `__unescapeHtml(text)`: decodes names and numbers; other characters are unchanged.
 pub(super) fn from_html(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let text = call.arg(0, env)?;
     html::unescape(&text, out);
@@ -85,14 +85,14 @@ pub(super) fn from_java(call: &Call, env: &mut Env<'_>, out: &mut String) -> Out
     Ok(())
 }
 
-/// Returns the length of an octal number at the start: up to three digits, three only below 256.
+/// Returns the number of digits of an octal number at the start: up to three, but three only for values below 256.
 fn octal_length(text: &str) -> usize {
     let digits = text.bytes().take(3).take_while(|b| (b'0'..=b'7').contains(b)).count();
     if digits == 3 && text.as_bytes()[0] > b'3' { 2 } else { digits }
 }
 
-/// Decodes `uXXXX`, possibly with several `u` and a plus, and returns the rest. Two of them may form a surrogate
-/// pair.
+/// Decodes `uXXXX`, possibly with several `u` and a plus sign, and returns the rest. Two of these sequences may
+/// form a surrogate pair.
 fn unicode<'t>(text: &'t str, out: &mut String) -> Result<&'t str, Thrown> {
     let (unit, rest) = unicode_unit(text)?;
     if let Some(c) = char::from_u32(u32::from(unit)) {

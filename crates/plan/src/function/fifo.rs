@@ -10,7 +10,7 @@ use super::{Call, Level, trim};
 use crate::env::Env;
 use crate::template::Outcome;
 
-/// Runs `__fifoPut(queue, text)` and returns the text.
+/// Runs `__fifoPut(queue, text)` and returns the string.
 pub(super) fn put(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let (queue, text) = (call.arg(0, env)?, call.arg(1, env)?);
     env.shared.queues().put(&queue, &text);
@@ -20,7 +20,7 @@ pub(super) fn put(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     Ok(())
 }
 
-/// Runs `__fifoGet(queue, variable)`: returns the first text without removing it; empty if there is none.
+/// Runs `__fifoGet(queue, variable)`: returns the first string without removing it; empty if there is none.
 pub(super) fn get(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let queue = call.arg(0, env)?;
     let first = env.shared.queues().first(&queue);
@@ -29,7 +29,7 @@ pub(super) fn get(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     keep(call, Some(first.as_deref().unwrap_or("")), env)
 }
 
-/// Runs `__fifoPop(queue, variable)`: removes and returns the first text; `null` if there is none.
+/// Runs `__fifoPop(queue, variable)`: removes and returns the first string; `null` if there is none.
 pub(super) fn pop(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let queue = call.arg(0, env)?;
     let first = env.shared.queues().take(&queue);

@@ -69,8 +69,7 @@ pub(super) fn write(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome
     Ok(())
 }
 
-/// True if the file is outside the folder that is known at the start of the run from the constant beginning of the
-/// name.
+/// Returns true if the file is outside of the folder that the constant beginning of the name defines.
 fn leaves_folder(call: &Call, file: &str, env: &mut Env<'_>) -> bool {
     let name = &call.args()[0];
     if name.fixed().is_some() && !call.late {

@@ -12,7 +12,7 @@ use crate::template::Outcome;
 pub(crate) fn is_known(source: &str) -> bool {
     let mut plain = with_values(source);
     if source.contains("${") {
-        // Text with expressions still contains its escape characters.
+        // A script with expressions still contains its escape characters.
         for (escaped, meant) in [("\\,", ","), ("\\$", "$"), ("\\\\", "\\")] {
             plain = plain.replace(escaped, meant);
         }

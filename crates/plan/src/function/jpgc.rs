@@ -74,8 +74,8 @@ pub(super) fn is_defined(call: &Call, env: &mut Env<'_>, out: &mut String) -> Ou
     Ok(())
 }
 
-/// Runs `__tstFeedback(timer, start, most, spare)`: returns the maximum number of users, because the timer
-/// maintains the rate. If the maximum is not a number, returns the initial number.
+/// Runs `__tstFeedback(timer, start, most, spare)`: returns the maximum number of users, because Throng's timer
+/// keeps the rate with any number of users. If the maximum is not a number, returns the initial number.
 pub(super) fn feedback(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let most = call.arg(2, env)?;
     if most.parse::<i32>().is_ok() {
@@ -95,7 +95,7 @@ pub(super) fn iteration(_: &Call, env: &mut Env<'_>, out: &mut String) -> Outcom
     Ok(())
 }
 
-/// Runs `__chooseRandom(text, …, variable)`. Only the chosen text is evaluated.
+/// Runs `__chooseRandom(text, …, variable)`. Only the chosen string is evaluated.
 pub(super) fn any(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     let last = call.args().len() - 1;
@@ -255,8 +255,8 @@ pub(super) fn case_format(call: &Call, env: &mut Env<'_>, out: &mut String) -> O
     let (text, mode) = (call.arg(0, env)?, call.arg(1, env)?);
     let separates = |c: char| matches!(c, ' ' | '\t'..='\r' | '-' | '_');
     let mut words: Vec<&str> = text.split(separates).collect();
-    // Consecutive separators count as one. Empty text before the first separator is a word; empty text after the last
-    // is not.
+    // Consecutive separators count as one. An empty string before the first separator is a word; an empty string
+    // after the last one is not.
     let mut at = 0;
     words.retain(|word| {
         at += 1;

@@ -24,7 +24,7 @@ pub(super) fn char(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome 
     Ok(())
 }
 
-/// Appends a UTF-16 unit; an unpaired surrogate becomes a question mark, as when Java encodes it.
+/// Appends a UTF-16 unit. An unpaired surrogate becomes a question mark, as in Java's encoders.
 fn push_unit(unit: u16, high: &mut Option<u16>, out: &mut String) {
     let pair = [high.take().unwrap_or(unit), unit];
     let units = if pair[0] == unit && !(0xd800..0xdc00).contains(&pair[0]) {
@@ -104,9 +104,9 @@ fn title_case(letter: char) -> char {
             char::from_u32(letter as u32 + 8).unwrap_or(letter)
         }
         'ᾳ' | 'ῃ' | 'ῳ' => char::from_u32(letter as u32 + 9).unwrap_or(letter),
-        // Georgian capital letters are used only in all-capital text.
+        // Georgian capital letters are used only in words that are completely in capitals.
         'ა'..='ჿ' => letter,
-        // A letter whose upper case is two letters stays unchanged.
+        // A letter with an upper-case form of two letters stays unchanged.
         _ => {
             let mut upper = letter.to_uppercase();
             upper.next().filter(|_| upper.next().is_none()).unwrap_or(letter)

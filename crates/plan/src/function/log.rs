@@ -4,7 +4,7 @@ use super::{Call, Level, OutputLine, trim};
 use crate::env::Env;
 use crate::template::Outcome;
 
-/// Runs `__log(text, level = INFO, exception, comment)`: returns the text.
+/// Runs `__log(text, level = INFO, exception, comment)`: returns the string.
 pub(super) fn log(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     let text = call.arg(0, env)?;
@@ -25,7 +25,7 @@ pub(super) fn log(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     Ok(())
 }
 
-/// Runs `__logn(text, level = INFO, exception)`: returns nothing.
+/// Runs `__logn(text, level = INFO, exception)`: returns an empty string.
 pub(super) fn logn(call: &Call, env: &mut Env<'_>, _: &mut String) -> Outcome {
     let (text, level, exception) = (call.arg(0, env)?, call.arg(1, env)?, call.arg(2, env)?);
     let exception_given = Some(&*exception).filter(|_| call.has(2));

@@ -1,4 +1,4 @@
-//! State of functions for one user; a few words if unused.
+//! State of functions for one user. It takes a few words of memory if unused.
 
 use super::csv_read::Attached;
 

@@ -1,7 +1,7 @@
 //! Named queues that users share, for `__fifoPut` and related functions and for the FIFO elements of the jp@gc
 //! plug-ins.
 //!
-//! The queues belong to the process. Each access takes a lock for the time of copying one string.
+//! The queues belong to the process. Each access holds a lock while one string is copied.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -22,12 +22,12 @@ impl Queues {
         queues.insert(name.into(), VecDeque::from([text.into()]));
     }
 
-    /// Removes and returns the first text of a queue.
+    /// Removes and returns the first string of a queue.
     pub(crate) fn take(&self, name: &str) -> Option<Box<str>> {
         self.lock().get_mut(name)?.pop_front()
     }
 
-    /// Returns the first text of a queue without removing it.
+    /// Returns the first string of a queue without removing it.
     pub(crate) fn first(&self, name: &str) -> Option<Box<str>> {
         self.lock().get(name)?.front().cloned()
     }

@@ -30,7 +30,7 @@ pub(super) fn search(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcom
     if !name.is_empty() {
         env.vars.set_named(env.names, &name, &default);
     }
-    // The text is copied, because variables are set during the search.
+    // The string is copied, because variables are set during the search.
     let mut text = env.core.take();
     text.push_str(env.vars.get_named(env.names, &input).unwrap_or(""));
     let mut done = Ok(());
@@ -44,7 +44,7 @@ pub(super) fn search(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcom
         if !name.is_empty() {
             env.vars.set_named(env.names, &format!("{name}_matchNr"), &matches.to_string());
         }
-        // An invalid pattern evaluates to nothing.
+        // A call with an invalid pattern evaluates to an empty string.
         if let Ok(regexp) = regexp {
             done = chosen(&which, matches, env).map(|chosen| match chosen {
                 Chosen::None => out.push_str(&default),
@@ -92,7 +92,7 @@ fn count(regexp: &Regexp, text: &str) -> usize {
     count
 }
 
-/// The matches that form the value.
+/// The selection of matches that form the value.
 enum Chosen {
     None,
     All,

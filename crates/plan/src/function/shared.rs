@@ -1,8 +1,8 @@
 //! State that functions share between all users of the process: properties, counters, files, the log.
 //!
-//! On the hot path, only the functions that JMeter synchronizes (`__StringFromFile`, `__StringToFile`) take locks.
-//! Properties have two layers. Properties from the start of the run never change. Properties written later are in a
-//! map that each write copies; cores take the new copy when the version has changed.
+//! Of the frequently called functions, only those that JMeter synchronizes (`__StringFromFile`, `__StringToFile`)
+//! take locks. Properties have two layers. Properties from the start of the run never change. Properties written
+//! later are in a map that each write copies; cores take the new copy when the version has changed.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -26,9 +26,9 @@ pub(super) type Map = HashMap<Box<str>, Option<Box<str>>>;
 #[derive(Debug, Default)]
 struct Written {
     map: Arc<Map>,
-    /// Version of each property's last write, unless a script in Java wrote it.
+    /// Per property: version of its last write by native code.
     native: HashMap<Box<str>, u64>,
-    /// Number of Java's last change of each property that was applied.
+    /// Per property: sequence number of the last change by Java that was applied.
     java: HashMap<Box<str>, u64>,
 }
 
@@ -39,9 +39,9 @@ pub enum OutputLine {
     Log {
         /// Level of the log line.
         level: Level,
-        /// Logger of the log line, if it is one of JMeter's.
+        /// Logger of the log line, if it is one of JMeter's loggers.
         logger: Option<String>,
-        /// Text of the log line.
+        /// Message of the log line.
         text: String,
     },
     /// A line on standard output.
@@ -50,11 +50,11 @@ pub enum OutputLine {
     PrintedAsError(String),
 }
 
-/// Property with the names of system properties, one per line. They can be read like other properties, but are not
-/// listed.
+/// Property with the names of system properties, one per line. System properties can be read like other properties,
+/// but are not listed.
 pub const UNLISTED: &str = "throng.system.names";
 
-/// Maximum number of different warnings that are shown to the user of the program.
+/// Maximum number of different warnings that the person who runs the test sees.
 const MOST_SAID: usize = 100;
 
 /// State that functions share between all users; one per run.
@@ -70,15 +70,15 @@ pub struct Shared {
     nodes: Nodes,
     writing: Mutex<()>,
     queues: Queues,
-    /// This process's share of the numbers that all users of the run count up.
+    /// This process's share of the numbers that all users of the run count together.
     deal: Deal,
-    /// True if the plan is only inspected: functions with effects besides computing a value do not run.
+    /// True if the plan is only inspected. Then functions with effects besides computing a value do not run.
     is_inert: bool,
-    /// Warnings that were shown to the user of the program.
+    /// Warnings that the person who runs the test has already seen.
     said: Mutex<HashSet<Box<str>>>,
     /// Number of function calls that did not run because the plan is only inspected.
     passed_over: AtomicU32,
-    /// Folder of the plan, in which relative file names may be resolved.
+    /// Folder of the plan, to which file names may be relative.
     pub base_dir: PathBuf,
     host: OnceLock<Host>,
 }
@@ -96,7 +96,7 @@ impl Default for Shared {
     }
 }
 
-/// Makes a plan's folder absolute like `java.io.File`: `.` and `..` remain in the path.
+/// Makes a plan's folder absolute as `java.io.File` does: `.` and `..` remain in the path.
 fn absolute(folder: PathBuf) -> PathBuf {
     match std::env::current_dir() {
         Ok(here) if folder.as_os_str().is_empty() => here,
@@ -149,7 +149,7 @@ impl Shared {
         }
     }
 
-    /// Returns the value of a property at the start of the run, even if it was set since.
+    /// Returns the value that a property had at the start of the run.
     pub(super) fn start_property(&self, name: &str) -> Option<&str> {
         self.start.get(name).map(|value| &**value)
     }
@@ -171,9 +171,9 @@ impl Shared {
         before
     }
 
-    /// Applies a script's change of a property in Java; Java need not be notified of it. Java numbers its changes
-    /// and reports each once per thread: a change not newer than the last change of the same property is already
-    /// applied.
+    /// Applies a change that a script in Java has made to a property. Java is not notified of it. Java numbers its
+    /// changes and reports each once per thread; a change that is not newer than the last one of the same property
+    /// was already applied.
     pub fn follow_java(&self, number: u64, name: &str, value: Option<&str>) {
         let mut written = self.lock();
         match written.java.get_mut(name) {
@@ -193,8 +193,8 @@ impl Shared {
         before.unwrap_or_else(|| self.start.get(name).cloned())
     }
 
-    /// Calls `each` with version, name and value of every property written after `version`, unless its last write came
-    /// from Java. Returns the current version; 0 is the version at the start.
+    /// Calls `each` with version, name and value of every property written after `version`, except those last
+    /// written by Java. Returns the current version; 0 is the version at the start.
     pub fn native_since(&self, version: u64, mut each: impl FnMut(u64, &str, Option<&str>)) -> u64 {
         if self.version() == version {
             return version;
@@ -238,7 +238,7 @@ impl Shared {
     }
 
     /// Creates the shared state for a plan that is only inspected. Functions that access files or other machines or
-    /// run code evaluate to their name in `${…}`, and nothing is logged.
+    /// run code evaluate to their own name in `${…}`, and nothing is logged.
     pub fn inert<K, V>(
         properties: impl IntoIterator<Item = (K, V)>,
         base_dir: impl Into<PathBuf>,
@@ -270,13 +270,13 @@ impl Shared {
         Self { zone, ..self }
     }
 
-    /// Returns the same state for one of several processes of a run.
+    /// Returns the same state for one of the processes of a run.
     #[must_use]
     pub fn dealt_out(self, deal: Deal) -> Self {
         Self { deal, ..self }
     }
 
-    /// Returns the `nth` number of this process's share, counted from 0.
+    /// Returns number `nth`, from 0, of this process's share.
     pub(super) fn dealt(&self, nth: u64) -> u64 {
         self.deal.nth(nth)
     }
@@ -293,12 +293,12 @@ impl Shared {
 
     pub(crate) fn say(&self, said: OutputLine) {
         if let Some(log) = &self.log {
-            // A closed channel means that the run is over and the log is not read any more.
+            // A closed channel means that the run has ended and nothing reads the log any more.
             let _ = log.send(said);
         }
     }
 
-    /// Shows a warning to the user of the program, once per text.
+    /// Shows a warning to the person who runs the test, once per message.
     pub(crate) fn unusual(&self, text: &str) {
         let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         if said.len() < MOST_SAID && said.insert(text.into()) {
@@ -336,7 +336,7 @@ impl Shared {
         &self.tables
     }
 
-    /// Returns the nodes of `__XPath`.
+    /// Returns the nodes that `__XPath` has found in files.
     pub(super) fn nodes(&self) -> &Nodes {
         &self.nodes
     }
@@ -368,7 +368,7 @@ impl Host {
         let name = uname.nodename().to_string_lossy().into_owned();
         let found: Vec<_> =
             (&*name, 0).to_socket_addrs().map(Iterator::collect).unwrap_or_default();
-        // Like Java by default, prefers IPv4.
+        // IPv4 addresses are preferred, which is Java's default.
         match found.iter().find(|address| address.is_ipv4()).or(found.first()) {
             Some(address) => Self { name, ip: address.ip().to_string() },
             None => Self { name: "null".into(), ip: "null".into() },
@@ -395,7 +395,8 @@ impl Site {
     }
 }
 
-/// States of calls by number, created at first use. Bucket `n` has `2^n` entries, so that no entry ever moves.
+/// States of calls by number, created at their first use. Bucket `n` has `2^n` entries, so that no entry is ever
+/// moved.
 #[derive(Debug, Default)]
 struct Sites {
     buckets: [OnceLock<Box<[Site]>>; 32],

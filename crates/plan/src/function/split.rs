@@ -8,7 +8,7 @@ use super::{Call, trim};
 use crate::env::Env;
 use crate::template::{Outcome, Thrown};
 
-/// Work units charged per piece; this also bounds the memory of its variable.
+/// Work units counted per piece. They also bound the memory of its variable.
 const PIECE: u64 = 20;
 
 /// Splits a string at any character of `delimiters`. Delimiters are returned as tokens.
@@ -28,8 +28,8 @@ pub(super) fn tokens<'t>(text: &'t str, delimiters: &'t str) -> impl Iterator<It
 }
 
 /// Runs `__split(text, variable, delimiters = ,)`. Each character of the third parameter is a delimiter; an empty
-/// piece becomes `?`. Returns the text and sets `variable`, `variable_n` (the number of pieces), and `variable_1`,
-/// `variable_2` and so on.
+/// piece becomes `?`. Returns the string and sets `variable`, `variable_n` (the number of pieces), and
+/// `variable_1`, `variable_2` and so on.
 pub(super) fn split(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let (text, variable, delimiters) = (call.arg(0, env)?, call.arg(1, env)?, call.arg(2, env)?);
     let prefix = trim(&variable);
@@ -46,7 +46,7 @@ pub(super) fn split(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome
             None => env.vars.remove_named(env.names, &name),
         }
     };
-    // The cost: each character is compared with the delimiters, and each piece becomes a variable.
+    // The work is counted: each character is compared with the delimiters, and each piece becomes a variable.
     if !work::spend_bytes(text.len().saturating_mul(separators.len()) / 16) {
         return Err(Thrown::too_much());
     }
@@ -78,8 +78,8 @@ pub(super) fn split(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome
     Ok(())
 }
 
-/// Runs `__RandomFromMultipleVars(name|name|…, variable)`: returns one value of all named variables; a name with a
-/// `_matchNr` stands for all its matches.
+/// Runs `__RandomFromMultipleVars(name|name|…, variable)`: returns one of the values of all named variables. A name
+/// with a `_matchNr` stands for all its matches.
 pub(super) fn random_value(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     let names = call.arg(0, env)?;

@@ -1,8 +1,8 @@
 //! `__StringFromFile`: each call in the plan reads its file line by line, for all users together.
 //!
 //! A file is read into memory when it is opened, and again at its end. With a start number, the file name is a
-//! pattern of Java's `DecimalFormat`, and numbered files follow each other; after the last file, the user ends. A
-//! lock protects the position, as JMeter's function is synchronized, too.
+//! pattern of Java's `DecimalFormat`, and numbered files are read one after the other; after the last file, the
+//! user ends. A lock protects the position, because JMeter's function is also synchronized.
 
 use lang::decimal_format::DecimalFormat;
 
@@ -56,7 +56,7 @@ fn next_line(lines: &mut Lines, call: &Call, env: &mut Env<'_>, out: &mut String
     if lines.text.is_none() {
         return lines.nothing(env, out);
     }
-    // An empty file has no line, for which Java prints the null reference as `null`.
+    // An empty file has no line, and Java prints the null reference as `null`.
     out.push_str(lines.line().unwrap_or("null"));
     Ok(())
 }

@@ -14,7 +14,7 @@ use crate::template::{Problem, Reason, Template, TemplateCompiler};
 use crate::vars::Names;
 use crate::world::{World, column, text_of};
 
-/// Returns a user like the one for whom the tables were recorded.
+/// Returns a user in the state for which the tables were recorded.
 fn world(names: Names, zone: TimeZone) -> World {
     let (log, _) = std::sync::mpsc::channel();
     let properties = [("prop", "  pv "), ("time.USER1", "dd/MM")];
@@ -44,7 +44,7 @@ const VARIABLES: [(&str, &str); 8] = [
     ("q$", "dollar"),
 ];
 
-/// Returns the text that JMeter would have written for an expression.
+/// Returns the table entry that JMeter would have written for an expression.
 fn outcome(source: &str, zone: &TimeZone) -> String {
     let mut compiler = TemplateCompiler::default();
     let text = Template::compile(&text_of(source), &mut compiler);
@@ -90,7 +90,7 @@ fn check(table: &str, zone: &TimeZone) {
     assert!(wrong.is_empty(), "{} of {} differ:\n{}", wrong.len(), lines.len(), wrong.join("\n"));
 }
 
-/// Like [`check`], for expressions that do not need a JVM.
+/// Does the same as [`check`], for expressions that do not need a JVM.
 fn check_known(table: &str) {
     let runs = |line: &&str| {
         let source = line.split('\t').next().unwrap_or_default();
@@ -135,7 +135,7 @@ fn dates_far_from_utc() {
 
 #[test]
 fn dates_that_contradict_the_defaults_count_as_unreadable() {
-    // Values that JMeter's formatter fills in (midnight of 1 January of this year) must not contradict the parsed
+    // The values that JMeter's formatter adds (midnight of 1 January of this year) must not contradict the parsed
     // values.
     for (format, date, fits) in [
         ("yyyy SSS", "2020 123", false),
@@ -160,7 +160,7 @@ fn dates_that_contradict_the_defaults_count_as_unreadable() {
         ("yyyy X", "2020 Z", true),
     ] {
         let value = evaluated(&format!("${{__timeShift({format},{date},,v)}}"));
-        // A date that is not parsed leaves the time unchanged.
+        // If no date is parsed, the current time is used unchanged.
         assert_eq!(
             value == date.replace(" 05", if format == "yyyy n" { " 5" } else { " 05" }),
             fits,
@@ -240,7 +240,7 @@ fn each_call_counts_for_itself() {
     let round = |world: &mut World| [&one, &all, &two].map(|text| world.eval(text));
     assert_eq!(round(&mut world), ["1", "1", "11"]);
     assert_eq!(round(&mut world), ["2", "2", "22"]);
-    // A new user has new counters of its own, but continues the shared counter.
+    // A new user has new counters per user, but continues the shared counter.
     world.memory = Memory::default();
     assert_eq!(round(&mut world), ["1", "3", "11"]);
 }
@@ -320,7 +320,7 @@ fn text_that_evaluates_itself_ends() {
     world.set("loop", "${__evalVar(loop)}");
     assert_eq!(world.eval(&text), "");
     assert_eq!(world.core.thrown.take().unwrap().class, "java.lang.StackOverflowError");
-    // Another text can be evaluated afterwards.
+    // Another string can be evaluated afterwards.
     world.set("loop", "${__threadNum}");
     assert_eq!(world.eval(&text), "7");
 }

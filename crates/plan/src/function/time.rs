@@ -36,7 +36,7 @@ fn format_now(format: &str, env: &mut Env<'_>, out: &mut String) -> Outcome {
         "USER2" => Some(("time.USER2", "")),
         _ => None,
     };
-    // JMeter reads these properties only once, so that later writes have no effect.
+    // JMeter reads these properties only once, so later changes have no effect.
     let format = match alias {
         Some((property, otherwise)) => trim(env.shared.started_with(property).unwrap_or(otherwise)),
         None => format,
@@ -127,8 +127,8 @@ impl ZoneOrOffset<'_> {
     }
 }
 
-/// Parses a date for `__timeShift`: missing fields are taken from the start of this year, and a missing offset is
-/// the current one.
+/// Parses a date for `__timeShift`. Missing fields are those of the start of this year, and a missing offset is the
+/// current one.
 fn read_instant(
     pattern: &Pattern,
     date: &str,
@@ -144,8 +144,8 @@ fn read_instant(
     Some(instant)
 }
 
-/// Parses a duration like Java's `Duration.parse`: `P2DT3H4M5.6S`, with an optional sign for each part and for the
-/// whole.
+/// Parses a duration as Java's `Duration.parse` does: `P2DT3H4M5.6S`, with an optional sign for each part and for
+/// the whole.
 fn duration(text: &str) -> Option<SignedDuration> {
     let (negative, text) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..]),
@@ -223,7 +223,7 @@ fn converted(date: &str, from: &str, to: &str, env: &mut Env<'_>, out: &mut Stri
         return to.format(&Moment::at(instant, zone), out).ok();
     }
     let read = env.core.cache.pattern(from).ok()?.read(date, Defaults::None)?;
-    // The time is converted only if the text names a zone different from the system's.
+    // The time is converted only if the string names a zone different from the system's zone.
     let moment = match (&read.zone, read.instant(zone)) {
         (Some((id, _)), Some(instant)) if zone.iana_name() != Some(id) => Moment::at(instant, zone),
         _ => read.moment(zone),
@@ -232,7 +232,7 @@ fn converted(date: &str, from: &str, to: &str, env: &mut Env<'_>, out: &mut Stri
 }
 
 /// Runs `__RandomDate(format = yyyy-MM-dd, first = today, end, locale, variable)`: returns a random day from
-/// `first` to before `end`.
+/// `first` up to the day before `end`.
 pub(super) fn random(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     let format = call.arg(0, env)?;
@@ -280,7 +280,7 @@ fn day(pattern: &Pattern, text: &str, today: Date, env: &Env<'_>) -> i64 {
     }
 }
 
-/// Returns a compiled pattern, or logs that it is invalid.
+/// Returns a compiled pattern. If the pattern is invalid, logs this and returns `None`.
 fn known(format: &str, env: &mut Env<'_>) -> Option<Arc<Pattern>> {
     let pattern = env.core.cache.pattern(format);
     pattern

@@ -25,7 +25,7 @@ pub(super) fn encode(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcom
 /// Runs `__urldecode(text)`.
 pub(super) fn decode(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let text = call.arg(0, env)?;
-    // The reusable buffer holds bytes, which are valid UTF-8 only when complete.
+    // The reused buffer holds bytes, which are valid UTF-8 only when the string is complete.
     let mut bytes = env.core.take().into_bytes();
     let mut rest = text.as_bytes();
     while let Some((first, behind)) = rest.split_first() {
@@ -54,7 +54,7 @@ pub(super) fn decode(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcom
     Ok(())
 }
 
-/// Parses two hexadecimal digits like Java's number parser, which accepts a sign as the first character.
+/// Parses two hexadecimal digits as Java's number parser does, which accepts a sign as the first character.
 fn hex(digits: &[u8]) -> Result<u8, Thrown> {
     let text = String::from_utf8_lossy(digits);
     let complain =

@@ -1,13 +1,13 @@
 //! Variable functions: `__V`, `__eval`, `__evalVar`, `__isVarDefined`.
 //!
-//! A string made at run time is compiled once per core and cached. Calls in it keep no state, so that a `__counter` in
-//! evaluated text is always 1, as in JMeter.
+//! A string that is built at run time is compiled once per core and cached. Calls in it keep no state, so that a
+//! `__counter` in an evaluated string is always 1, as in JMeter.
 
 use super::{Call, Level};
 use crate::env::Env;
 use crate::template::{Outcome, Template, Thrown};
 
-/// Maximum nesting depth of evaluated strings; deeper nesting exhausts JMeter's stack, too, or nearly so.
+/// Maximum nesting depth of evaluated strings. Deeper nesting would exhaust JMeter's stack too, or nearly so.
 const DEEPEST: u32 = 32;
 
 /// Runs `__V(name, default = name)`.
@@ -43,7 +43,7 @@ pub(super) fn eval(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome 
     Ok(())
 }
 
-/// Runs `__evalVar(name)`: returns nothing if there is no such variable.
+/// Runs `__evalVar(name)`: returns an empty string if there is no such variable.
 pub(super) fn eval_var(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let name = call.arg(0, env)?;
     let mut source = env.core.take();

@@ -1,7 +1,7 @@
-//! `__XPath`: each call returns the next of the nodes that an expression finds in a file, for all users together.
+//! `__XPath`: each call returns the next node that an expression finds in a file, for all users together.
 //!
 //! A file is read once per expression, at the first call; reading is retried after an error. A lock protects the
-//! positions, as JMeter's function is synchronized, too.
+//! positions, because JMeter's function is also synchronized.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -69,7 +69,7 @@ fn values(file: &str, query: &str) -> Result<Vec<Option<Box<str>>>, String> {
     }
 }
 
-/// Returns the value of a node's first child, or of the node itself if it can have no children.
+/// Returns the value of a node's first child, or of the node itself if nodes of its kind have no children.
 fn value(tree: &Tree, id: NodeId) -> Option<Box<str>> {
     let of = match tree.kind(id) {
         Kind::Element | Kind::Document => tree.children(id).next()?,

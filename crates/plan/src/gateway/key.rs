@@ -10,9 +10,9 @@ use crate::input;
 /// Maximum size of a key file in bytes.
 const MOST: usize = 1 << 16;
 
-/// Reads the text of a key file. Relative paths start in the working directory, or else in the plan's folder.
+/// Reads a key file as a string. A relative path starts in the working directory, or else in the plan's folder.
 ///
-/// A core reads the file when a user first needs it, so that the size is limited.
+/// A core reads the file when a user first needs it. Therefore the size is limited.
 pub(super) fn read(name: &str, folder: &Path) -> Result<String, String> {
     let given = Path::new(name);
     let place =
@@ -40,7 +40,7 @@ mod tests {
     fn no_more_is_read_than_a_key_may_have() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = std::fs::File::create(folder.path().join("huge.pem")).expect("a file");
-        // The file is larger than memory: reading it completely would fail.
+        // The file is larger than memory, so reading it completely would fail.
         file.set_len(1 << 40).expect("a length");
         let words = read("huge.pem", folder.path()).expect_err("too long");
         assert!(words.ends_with("huge.pem is too large for a key"), "{words}");

@@ -16,7 +16,8 @@ pub(super) enum Body {
     /// The body consists of the parameters' values, concatenated.
     Raw,
     Form,
-    /// A form that HttpClient resends by itself: if it is empty, there is no body and no header lines for it.
+    /// A form that HttpClient sends when it repeats the request itself. If the form is empty, there is no body and
+    /// no header lines for it.
     Repeated,
 }
 
@@ -26,7 +27,7 @@ fn may_enclose(method: &str) -> bool {
 }
 
 impl Http {
-    /// Appends the query string to the path. With an unknown character set, the values are lost, as in JMeter.
+    /// Appends the query string to the path. If the character set is unknown, the values are lost, as in JMeter.
     pub(super) fn write_query(
         &self,
         env: &mut Env<'_>,
@@ -75,7 +76,7 @@ impl Http {
     ) -> Option<Body> {
         let file = self.sends_file(env);
         let file_alone = file && self.arguments.is_empty() && !added;
-        // For a GET, JMeter first checks if there is a body and then evaluates its kind.
+        // For a GET, JMeter first checks whether there is a body and then determines its kind.
         let get_with_body = first && method == "GET" && (file_alone || self.sends_raw(env, added));
         if !may_enclose(method) && !get_with_body {
             return None;
@@ -93,7 +94,7 @@ impl Http {
         } else if get_with_body || self.sends_raw(env, added) {
             Some(Body::Raw)
         } else {
-            // HttpClient repeats a DELETE without its empty form.
+            // HttpClient repeats a DELETE without its form if the form is empty.
             if first {
                 return Some(Body::Form);
             }
@@ -206,7 +207,7 @@ impl Http {
             || (!added
                 && !self.arguments.is_empty()
                 && self.arguments.iter().all(|argument| {
-                    // JMeter evaluates the name twice: for its presence, and for its emptiness.
+                    // JMeter evaluates the name twice: to check whether it is present, and whether it is empty.
                     if argument.name.calls() {
                         argument.name.parsed(env, |_| ());
                     }
@@ -269,7 +270,7 @@ impl Http {
     }
 }
 
-/// Decodes text that is already encoded, so that it can be encoded uniformly.
+/// Decodes a string that is already encoded, so that all strings can be encoded in the same way.
 fn decode(
     text: &mut String,
     charset: Charset,

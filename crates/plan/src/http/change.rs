@@ -36,15 +36,15 @@ pub struct Session {
     encode: Flag,
 }
 
-/// The session id that one such element keeps for a user.
+/// The session id that an HTTP URL Re-writing Modifier keeps for a user.
 #[derive(Debug, Default)]
 pub(crate) struct SessionId {
-    /// Session id in the last response; `None` before the first.
+    /// Session id in the last response; `None` before the first response.
     last: Option<String>,
     saved: String,
 }
 
-/// Compiled RegEx User Parameters: sets parameters to values that a Regular Expression Extractor found.
+/// Compiled RegEx User Parameters, which set parameters to values that a Regular Expression Extractor has found.
 #[derive(Debug)]
 pub(crate) struct Fields {
     reference: Template,
@@ -115,7 +115,7 @@ impl Session {
         format!("[;\\?&]{name}=([^\"'<>&\\s;\\\\]*)|{field}[^>]*{value}|{value}[^>]*{field}")
     }
 
-    /// Writes the session id into a request, if there was a response before it.
+    /// Writes the session id into a request, if the user has received a response before.
     fn apply(
         &self,
         at: u32,
@@ -144,7 +144,8 @@ impl Session {
         }
         if let Some(start) = path.find(&format!(";{name}")) {
             let end = path.find('?').unwrap_or(path.len());
-            // If a question mark precedes the old id, the path up to the id is kept and the rest is repeated.
+            // If a question mark precedes the old id, the path up to the id is kept, and the part after the id is
+            // repeated.
             let rest = path[end..].to_string();
             path.truncate(start);
             path.push_str(&rest);
@@ -176,12 +177,12 @@ impl Session {
     }
 }
 
-/// Decodes like Java's `URLDecoder`; invalid escapes leave the text unchanged.
+/// Decodes a string as Java's `URLDecoder` does. A string with invalid escapes stays unchanged.
 fn decoded(text: String) -> String {
     decoded_or_none(&text).unwrap_or(text)
 }
 
-/// Decodes like Java's `URLDecoder`; `None` if it would throw.
+/// Decodes a string as Java's `URLDecoder` does; `None` if Java would throw an exception.
 pub(super) fn decoded_or_none(text: &str) -> Option<String> {
     let mut out = String::new();
     percent::decode(text, Charset::Utf8, &mut Vec::new(), &mut out).ok()?;
@@ -201,7 +202,7 @@ fn quoted(name: &str) -> String {
 }
 
 impl Fields {
-    /// Appends the new value of a parameter; false if the parameter keeps its value.
+    /// Appends the new value of a parameter. Returns false if the parameter keeps its value.
     fn value(&self, name: &str, env: &mut Env<'_>, out: &mut String) -> bool {
         let mut reference = env.core.take();
         self.reference.eval(env, &mut reference);
@@ -216,7 +217,7 @@ impl Fields {
         let known = groups.iter().all(|group| of(1, group, env).is_some());
         let mut found = None;
         if known {
-            // If several matches have this name, the last one counts.
+            // If several matches have this name, the last one is used.
             let matches = (1..=count.unwrap_or(0)).rev();
             let nth =
                 matches.into_iter().find(|nth| of(*nth, &groups[0], env).as_deref() == Some(name));
@@ -230,13 +231,13 @@ impl Fields {
     }
 }
 
-/// Changes of the parameters of one request.
+/// Modifications of the parameters of one request.
 #[derive(Debug, Default)]
 pub(crate) struct Changed {
     added: Vec<Added>,
     /// Indexes of removed own parameters.
     removed: Vec<usize>,
-    /// Target that replaces the request's own.
+    /// Target that replaces the target of the plan's request.
     pub(super) target: Option<Target>,
     /// True if all own parameters are removed.
     no_own: bool,
@@ -265,8 +266,8 @@ impl Changed {
         !self.added.is_empty()
     }
 
-    /// Removes all parameters with a name. As in JMeter, each name is evaluated for this, and evaluated again when
-    /// it is sent.
+    /// Removes all parameters with a name. As in JMeter, each name is evaluated for the comparison, and once more
+    /// when it is sent.
     fn remove(&mut self, name: &str, own: &[Argument], env: &mut Env<'_>) {
         let of_name = |at: &usize| {
             if self.no_own || self.removed.contains(at) {
@@ -301,7 +302,7 @@ impl Changed {
     }
 }
 
-/// A parameter of one request: from the plan, or added by a change.
+/// A parameter of one request: from the plan, or added by a pre-processor.
 #[derive(Clone, Copy)]
 pub(super) enum Parameter<'a> {
     Own(&'a Argument, usize, &'a Changed, &'a [Change]),
@@ -345,8 +346,8 @@ impl Parameter<'_> {
         }
     }
 
-    /// Replaces `name` by the name of the parameter. Returns false if a body must omit the parameter: the name is
-    /// blank or a reference to an undefined variable.
+    /// Replaces the content of `name` by the name of the parameter. Returns false if a body must omit the
+    /// parameter, because the name is blank or a reference to an undefined variable.
     pub(super) fn has_name(self, env: &mut Env<'_>, name: &mut String) -> bool {
         name.clear();
         self.name(env, name);
@@ -354,7 +355,7 @@ impl Parameter<'_> {
         !name.trim().is_empty() && !undefined
     }
 
-    /// Appends the value of the parameter called `name`.
+    /// Appends the value of the parameter, which has the given name.
     pub(super) fn value(self, name: &str, env: &mut Env<'_>, out: &mut String) {
         let (Self::Own(_, _, _, changes) | Self::Added(_, changes)) = self;
         for change in changes.iter().rev() {

@@ -1,6 +1,6 @@
 //! Compiles the elements in scope to one request.
 //!
-//! A property that is missing or empty in the sampler is taken from the nearest defaults element that has it.
+//! A property that is missing or empty in the sampler is taken from the nearest defaults element that defines it.
 //! Parameters of defaults are appended. Header Managers are merged from the inside out: a header of an outer
 //! manager is sent unless an inner manager has a header with the same name.
 
@@ -77,7 +77,7 @@ pub(crate) fn compile(
     http
 }
 
-/// Compiles the plan's own proxy, unless its name is certainly blank.
+/// Compiles the proxy that the plan sets, unless its name is certainly blank.
 fn proxy(ctx: &mut Context<'_>, chain: &Chain) -> Option<Proxy> {
     let host = chain.text(ctx, "HTTPSampler.proxyHost", "");
     let blank = host.fixed().is_some_and(|host| host.trim().is_empty());
@@ -100,7 +100,7 @@ pub(crate) fn is_defaults(ctx: &Context<'_>, id: ElementId) -> bool {
 struct Chain(Vec<ElementId>);
 
 impl Chain {
-    /// Returns a property, and the element that has it: the nearest with a non-empty value.
+    /// Returns a property, and the element that defines it: the nearest one with a non-empty value.
     fn find<'a>(&self, ctx: &Context<'a>, name: &str) -> Option<(ElementId, &'a Prop)> {
         let mut last = None;
         for id in &self.0 {
@@ -162,7 +162,7 @@ fn arguments(ctx: &mut Context<'_>, chain: &Chain) -> Vec<Argument> {
         for prop in object.props.collection("Arguments.arguments") {
             let Some(argument) = prop.object() else { continue };
             let text = |name: &str| argument.props.str(name).unwrap_or("");
-            // A plain argument is always encoded.
+            // An argument of the plain class is always encoded.
             let plain = !argument.class.is_empty() && !argument.class.ends_with("HTTPArgument");
             let encode = match argument.props.get("HTTPArgument.always_encode") {
                 _ if plain => Flag::Fixed(true),
@@ -184,8 +184,8 @@ fn arguments(ctx: &mut Context<'_>, chain: &Chain) -> Vec<Argument> {
     found
 }
 
-/// Compiles the files of a sampler and its defaults. Old plans name files outside this list; like JMeter, Throng
-/// ignores those.
+/// Compiles the files of a sampler and its defaults. Old plans name files outside of this list; Throng ignores
+/// them, as JMeter does.
 fn files(ctx: &mut Context<'_>, chain: &Chain) -> Vec<FileArgument> {
     let mut found = Vec::new();
     for id in &chain.0 {
@@ -208,7 +208,7 @@ pub(crate) fn headers(ctx: &mut Context<'_>, configs: &[ElementId]) -> Vec<Heade
     let mut found: Vec<Header> = Vec::new();
     let managers = configs.iter().filter(|id| scope::class(ctx.doc, **id) == "HeaderManager");
     for (nth, id) in managers.copied().collect::<Vec<_>>().into_iter().enumerate() {
-        // Function calls in a manager have one state for all samplers in its scope.
+        // Function calls in a manager share one state for all samplers in its scope.
         let around = ctx.text.enter(id);
         for prop in ctx.props(id).collection("HeaderManager.headers") {
             let Some(header) = prop.object() else { continue };
@@ -260,7 +260,7 @@ impl Http {
             &self.keep_alive,
         ];
         let is_fixed = |flag: &Flag| matches!(flag, Flag::Fixed(_));
-        // A signed request varies, because its signature contains the time.
+        // A signed request is not constant, because its signature contains the time.
         self.gateway.is_none()
             && texts.iter().all(|text| text.fixed().is_some())
             && self.protocol.fixed() != Some("file")

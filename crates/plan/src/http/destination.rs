@@ -1,6 +1,6 @@
 //! Destination of a sampler's requests, evaluated without running the plan.
 //!
-//! Only the templates of the destination are evaluated, not parameters, bodies, headers or files. Changes by
+//! Only the templates of the destination are evaluated, not parameters, bodies, headers or files. Modifications by
 //! pre-processors are unknown.
 
 use lang::url;
@@ -23,11 +23,11 @@ pub struct Destination {
 /// The result of evaluating a destination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// Destination is a server.
+    /// The destination is a server.
     Server(Destination),
-    /// Destination is a file of this machine.
+    /// The destination is a file of this machine.
     File,
-    /// Destination is known only during a run.
+    /// The destination is known only during a run.
     Unknown,
 }
 
@@ -36,7 +36,7 @@ impl Http {
     pub fn destination(&self, env: &mut Env<'_>) -> Target {
         let (mut path, mut url) = (String::new(), String::new());
         self.path.eval(env, &mut path);
-        // Only an absolute URL in the path affects the destination.
+        // Of the path, only an absolute URL affects the destination, so exceptions in the path are ignored.
         env.core.thrown = None;
         encode_spaces(&mut path);
         let built = if path.starts_with("http://") || path.starts_with("https://") {

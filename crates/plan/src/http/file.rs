@@ -1,6 +1,6 @@
 //! Files that requests send: their paths and contents.
 //!
-//! A core reads a file at its first use and keeps the content, so that sending it again needs neither reads nor
+//! A core reads a file at its first use and keeps the content, so that sending it again needs no reads and no
 //! allocations. Above a total of 512 MiB, the kept files are dropped and read anew.
 
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ use crate::env::Env;
 use crate::input;
 use crate::template::Template;
 
-/// JMeter's text in place of a file's content.
+/// The string that JMeter shows instead of a file's content.
 pub(super) const NOT_SHOWN: &str = "<actual file content, not shown here>";
 
 /// Maximum number of bytes of file contents that a core keeps.
@@ -23,7 +23,7 @@ const MOST: usize = 512 << 20;
 #[derive(Debug)]
 pub(super) struct FileArgument {
     pub(super) path: Template,
-    /// Name of the parameter. A single file without a name is the whole body.
+    /// Name of the parameter. If a single file has no name, it is the whole body.
     pub(super) name: Template,
     pub(super) mime: Template,
 }
@@ -63,7 +63,7 @@ pub(super) fn content(path: &str, env: &mut Env<'_>) -> Result<Arc<[u8]>, Unsend
     keep(path, place, env).map_err(|error| unreadable(place, &error))
 }
 
-/// Returns the content of a file. Relative paths start in the working directory only.
+/// Returns the content of a file. Relative paths start only in the working directory.
 pub(crate) fn file_content(path: &str, env: &mut Env<'_>) -> io::Result<Arc<[u8]>> {
     match env.core.files.files.get(path) {
         Some(known) => Ok(Arc::clone(known)),

@@ -1,4 +1,4 @@
-//! A request that scripts have changed in Java: for one sample, its strings replace those of the plan.
+//! A request whose Java object scripts have changed: for one sample, its strings replace those of the plan.
 //!
 //! Managers, proxy and source address are taken from the plan, because scripts cannot change them. Cost: a copy of
 //! the compiled request, only for samples whose request was changed.
@@ -10,7 +10,7 @@ use super::{Argument, Header, Http};
 use crate::template::Template;
 use crate::template::flag::Flag;
 
-/// A request that scripts have changed; all strings are evaluated.
+/// A request that scripts have changed. All its strings are evaluated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "named as in the plan's elements")]
 pub struct ScriptedRequest {
@@ -39,7 +39,7 @@ pub struct ScriptedRequest {
     pub headers: Vec<(String, String)>,
     /// New name of the sampler, if scripts changed it.
     pub name: Option<String>,
-    /// True if headers that other samplers send, too, have changed; the change persists for the user.
+    /// True if scripts have changed headers that other samplers also send. This change persists for the user.
     pub lasting: bool,
 }
 
@@ -65,7 +65,7 @@ pub struct ScriptedFile {
 }
 
 impl Http {
-    /// Returns this request with the changes of scripts.
+    /// Returns a copy of this request with the changes of scripts.
     pub fn given(&self, given: ScriptedRequest) -> Self {
         let text = |text: String| Template::Fixed(text.into());
         let flag = Flag::Fixed;
@@ -111,7 +111,7 @@ impl Http {
             source: self.source.clone(),
             proxy: self.proxy.clone(),
             md5: given.md5,
-            // The script decides if embedded resources are downloaded; the plan defines how.
+            // The script decides whether embedded resources are downloaded; the plan defines how.
             resources: None,
             loads_pages: Some(given.loads_embedded),
             user_agent: self.user_agent.clone(),

@@ -1,4 +1,4 @@
-//! Header lines of the plan, written like HttpClient.
+//! Header lines of the plan, written as HttpClient writes them.
 
 use lang::url;
 
@@ -8,7 +8,7 @@ use crate::env::Env;
 /// Appends a line. Line breaks in the value become blanks. Characters beyond Latin-1, and line breaks in the name,
 /// become `?`.
 pub(super) fn push(headers: &mut Vec<u8>, name: &str, value: &str) {
-    // Most headers are plain ASCII and are copied unchanged.
+    // Most headers are plain ASCII, which is copied unchanged.
     if is_plain(name) {
         headers.extend_from_slice(name.as_bytes());
     } else {
@@ -24,7 +24,7 @@ pub(super) fn push(headers: &mut Vec<u8>, name: &str, value: &str) {
     headers.extend_from_slice(b"\r\n");
 }
 
-/// True if the text consists of printable ASCII characters and tabs.
+/// Returns true if the string consists of printable ASCII characters and tabs.
 fn is_plain(text: &str) -> bool {
     // Without an early exit, the compiler can vectorize the loop.
     let plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\t');
@@ -37,7 +37,7 @@ pub(super) fn push_with_port(headers: &mut Vec<u8>, name: &str, value: &str, por
     push_number(headers, b':', port.into());
 }
 
-/// Appends a number after `mark`, and the end of the line.
+/// Appends `mark`, a number, and the end of the line.
 fn push_number(headers: &mut Vec<u8>, mark: u8, number: u64) {
     headers.push(mark);
     headers.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
@@ -57,7 +57,7 @@ fn byte(c: char) -> u8 {
     }
 }
 
-/// Which header lines are already present, of those that a request needs.
+/// Tells which of the header lines that a request needs are already present.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Present {
     pub(super) host: bool,
@@ -76,7 +76,7 @@ pub(super) struct Present {
 }
 
 impl Present {
-    /// Scans the header lines once for those that a request needs.
+    /// Scans the header lines once for the lines that a request needs.
     pub(super) fn of(headers: &[u8]) -> Self {
         let mut present = Self::default();
         for line in lines(headers) {
@@ -104,8 +104,8 @@ impl Present {
     }
 }
 
-/// Splits header lines, each with its line end. The search is vectorized: byte by byte, it would cost as much as a
-/// short digest.
+/// Splits header lines, each with its line end. The search is vectorized, because a search byte by byte would cost
+/// as much as a short digest.
 pub fn lines(headers: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = headers;
     std::iter::from_fn(move || {
@@ -174,8 +174,8 @@ pub(super) fn has(headers: &[u8], name: &str) -> bool {
 }
 
 impl Http {
-    /// Writes the header lines of the plan. As in JMeter, the plan's `Content-Length` is never sent, nor its
-    /// `Content-Type` for a multipart body.
+    /// Writes the header lines of the plan. As in JMeter, the plan's `Content-Length` is never sent, and its
+    /// `Content-Type` is not sent for a multipart body.
     pub(super) fn write_headers(
         &self,
         env: &mut Env<'_>,
@@ -215,7 +215,7 @@ impl Http {
     }
 }
 
-/// Writes the plan's `Host`. The port of the URL is appended, unless the value has a port or the port is the
+/// Writes the plan's `Host` line. The port of the URL is appended, unless the value has a port or the port is the
 /// default.
 fn push_host(headers: &mut Vec<u8>, value: &str, parts: &url::Parts, url: &str) {
     let own = value

@@ -1,8 +1,8 @@
 //! Requests as sent by Java's own HTTP client: JMeter's implementation `Java`.
 //!
-//! It differs from HttpClient in the URLs that it accepts, in the order of header lines, in bodies (only `POST` and
-//! `PUT` have one), and in the header lines that it adds. Header lines of the sampler replace lines of the plan
-//! with the same name.
+//! This client differs from HttpClient in the URLs that it accepts, in the order of header lines, in bodies (only
+//! `POST` and `PUT` have one), and in the header lines that it adds. Header lines of the sampler replace lines of
+//! the plan with the same name.
 
 use lang::charset::Charset;
 use lang::url;
@@ -77,8 +77,8 @@ impl Http {
         Ok(())
     }
 
-    /// Renders the request that the client itself sends after a redirect that turns a `POST` into a `GET`: it lacks
-    /// the headers that the sampler set.
+    /// Renders the request that the client itself sends after a redirect that turns a `POST` into a `GET`. It lacks
+    /// the headers that the sampler has set.
     pub fn render_stripped(
         &self,
         url: &str,
@@ -171,7 +171,7 @@ impl Http {
         missing
     }
 
-    /// Returns the character set that the plan names, or the failure of Java's writers if it is unknown.
+    /// Returns the character set that the plan names. If it is unknown, returns the failure that Java reports.
     fn java_charset(&self, env: &mut Env<'_>) -> Result<Charset, Unsendable> {
         self.encoding.parsed(env, |name| {
             let name = if name.is_empty() { "UTF-8" } else { name };
@@ -271,7 +271,7 @@ impl Http {
         env.core.give(name);
     }
 
-    /// Writes host, port and request target; the target is sent as in the URL.
+    /// Writes host, port and request target. The target is sent as it is in the URL.
     fn write_java_target(out: &mut Request, parts: &url::Parts) -> Result<(), Unsendable> {
         let Request { url, host, target, .. } = out;
         out.secure = &url[parts.protocol.clone()] == "https";
@@ -284,7 +284,7 @@ impl Http {
             Some(port) => u16::try_from(port).map_err(|_| {
                 let message = format!("port out of range:{port}");
                 let refused = Unsendable::new("java.lang.IllegalArgumentException", &message);
-                // The connection throws an exception that JMeter does not catch: the result has no name yet.
+                // The connection throws an exception that JMeter does not catch, and the result has no name yet.
                 Unsendable { no_url: true, ..refused }
             })?,
             None if out.secure => 443,
@@ -359,7 +359,7 @@ fn add(out: &mut Request, name: &str, value: &str) {
     }
 }
 
-/// Rejects a header with an embedded line end. Java's own client allows a line end only before a blank.
+/// Rejects a header with an embedded line end. Java's own client allows a line end only if a blank follows.
 fn illegal(name: &str, value: &str) -> Result<(), Unsendable> {
     let (what, text) = if name.contains(['\n', ':']) {
         ("field", name)
@@ -384,7 +384,7 @@ fn set(out: &mut Request, name: &str, value: &str) {
     }
     let Some(at) = at else { return header::push(&mut out.headers, name, value) };
     let mut line = Vec::new();
-    // The name remains as the plan writes it.
+    // The name stays as it is in the plan.
     let written = String::from_utf8_lossy(&out.headers[at.start..at.start + name.len()]);
     header::push(&mut line, &written, value);
     let grown = line.len() as isize - at.len() as isize;
@@ -427,7 +427,7 @@ fn append(
     appended
 }
 
-/// Escapes quotes and line ends as in URLs.
+/// Escapes quotes and line ends as in URLs (percent-encoded).
 fn escape(text: &str, out: &mut String) {
     for c in text.chars() {
         match c {

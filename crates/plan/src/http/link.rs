@@ -1,8 +1,9 @@
 //! HTML Link Parser: changes the request to follow a matching link, form or frame of the last response.
 //!
 //! Protocol, domain, path and parameter names are patterns; one of several matches is chosen at random. A link
-//! replaces the parameters by its own. A form sets the parameters whose names and values match. If a plan has such
-//! an element, the page of the last response is kept for each user, and parsed anew for each request that uses it.
+//! replaces the request's parameters by its own. A form sets the parameters whose names and values match. If a plan
+//! has such an element, the page of the last response is kept for each user, and parsed anew for each request that
+//! uses it.
 
 use std::fmt::Write;
 
@@ -17,7 +18,7 @@ use crate::evaluation;
 use crate::result::SampleResult;
 use crate::template::Template;
 
-/// The last response, if it was a response to an HTTP Request.
+/// The last response, if it was a response to an HTTP Request; kept for the HTML Link Parser.
 #[derive(Debug, Default)]
 pub(crate) struct Page {
     is_http: bool,
@@ -106,7 +107,7 @@ fn spaced(text: &str) -> String {
     out
 }
 
-/// Returns the text of a `textarea` as JTidy keeps it.
+/// Returns the content of a `textarea` as JTidy keeps it.
 fn written(text: &str) -> String {
     let text = text.trim_end_matches(' ');
     let start = text.trim_start_matches(' ');
@@ -114,7 +115,7 @@ fn written(text: &str) -> String {
     format!("{blank}{start}")
 }
 
-/// Returns the address in an attribute as JTidy corrects it.
+/// Returns the URL in an attribute as JTidy corrects it.
 fn address(text: &str) -> String {
     let mut out = String::new();
     for c in spaced(&text.replace(['\r', '\n'], "")).trim().chars() {
@@ -135,7 +136,7 @@ fn field(tag: &Tag<'_>) -> Option<Added> {
     let (name, value) = match tag.name() {
         "input" => (attribute("name"), attribute("value")),
         "textarea" => (attribute("name"), written(tag.text().unwrap_or(""))),
-        // An option without a value attribute sends an empty value, whatever its text.
+        // An option without a value attribute sends an empty value, whatever its content.
         "option" => {
             (spaced(tag.within("select")?.attribute("name").unwrap_or("")), attribute("value"))
         }
@@ -201,7 +202,7 @@ fn fits(text: &str, pattern: &str) -> bool {
 }
 
 impl Http {
-    /// Follows a matching link, if there is one.
+    /// Changes the request to follow a matching link, if there is one.
     pub(super) fn follow(&self, env: &mut Env<'_>, path: &mut String, changed: &mut Changed) {
         let page = std::mem::take(env.notes.page());
         if page.is_http {
@@ -220,8 +221,8 @@ impl Http {
         changed: &mut Changed,
     ) {
         let path_pattern = path.replace(' ', "%20");
-        // As in JMeter, the request's templates are evaluated for each link as long as it matches. Functions with
-        // side effects show this.
+        // As in JMeter, the request's templates are evaluated for each link until one of them does not match.
+        // Functions with side effects make this visible.
         let mut fitting = |link: &Link| {
             let Some(query) = link.query() else { return false };
             let to = &link.target;

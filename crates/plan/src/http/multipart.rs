@@ -1,4 +1,4 @@
-//! Bodies of `multipart/form-data`, written part by part like HttpClient's builder.
+//! Bodies of `multipart/form-data`, written part by part as HttpClient's builder writes them.
 //!
 //! In the builder's strict mode, every part has three header lines, in UTF-8. In its browser-compatible mode,
 //! parameters have only `Content-Disposition`, and files also their type, both in the request's character set. The
@@ -53,7 +53,7 @@ fn push(out: &mut Request, bytes: &[u8]) {
 }
 
 impl Http {
-    /// Writes the body and its header lines. Returns the error of an unreadable file only at the end, because
+    /// Writes the body and its header lines. An error of an unreadable file is returned only at the end, because
     /// JMeter detects it while sending the body.
     pub(super) fn write_multipart(
         &self,
@@ -201,8 +201,8 @@ fn quote(text: &str, out: &mut String) {
     }
 }
 
-/// Appends a file name. Characters outside the character set become numeric references (without semicolon); quotes
-/// and line ends are escaped as in URLs.
+/// Appends a file name. Characters outside of the character set become numeric references (without semicolon);
+/// quotes and line ends are escaped as in URLs.
 pub(super) fn escape_name(name: &str, charset: Charset, out: &mut String) {
     use std::fmt::Write;
     for c in name.chars() {
@@ -240,7 +240,7 @@ fn content_type_with(
     Ok(charset)
 }
 
-/// Writes a content type as HttpClient parses it, and returns its character set if it has one.
+/// Writes a content type in the form in which HttpClient parses it. Returns its character set if it has one.
 fn parsed(source: &str, out: &mut String) -> Result<Option<Charset>, Unsendable> {
     let mut parts = pieces(source);
     let name = parts.next().unwrap_or("").trim();

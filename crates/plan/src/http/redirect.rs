@@ -1,4 +1,4 @@
-//! Computes the target of a redirect from a `Location` header, like JMeter.
+//! Computes the target of a redirect from a `Location` header, as JMeter does.
 
 use lang::{uri, url};
 
@@ -29,8 +29,8 @@ pub fn location(
     Ok(())
 }
 
-/// Writes the absolute URL of a `Location` as HttpClient computes it when it follows redirects itself. `base` is
-/// the URL of the last request. For JMeter's own computation, see [`location`].
+/// Writes the absolute URL of a `Location` in the way in which HttpClient computes it when it follows redirects
+/// itself. `base` is the URL of the last request. For JMeter's own computation, see [`location`].
 pub fn client_location(base: &str, location: &str, out: &mut String) -> Result<(), Unsendable> {
     let location = location.trim();
     let (rest, fragment) = location.split_at(location.find('#').unwrap_or(location.len()));
@@ -43,7 +43,7 @@ pub fn client_location(base: &str, location: &str, out: &mut String) -> Result<(
     };
     let Some(named) = rest.strip_prefix("//") else {
         if scheme.len() < location.len() - rest.len() - query.len() - fragment.len() {
-            // For a scheme without a host, the error message is that of JMeter's own computation.
+            // For a scheme without a host, the error message is that of JMeter's computation.
             return self::location(base, location, false, out);
         }
         write_root(scheme, &base[from.authority.clone()], out);
@@ -68,7 +68,7 @@ fn write_root(scheme: &str, authority: &str, out: &mut String) {
     out.push_str(&authority[host..].to_ascii_lowercase());
 }
 
-/// Writes path and query of a location without a host; `base` is the previous URL.
+/// Writes path and query of a location that has no host. `base` is the previous URL.
 fn write_sent_path(from: &url::Parts, base: &str, (path, query): (&str, &str), out: &mut String) {
     // HttpClient resolves the location against the request line that it sent.
     let (mut sent, mut room) = (String::new(), Vec::new());
@@ -94,7 +94,7 @@ fn write_sent_path(from: &url::Parts, base: &str, (path, query): (&str, &str), o
     }
 }
 
-/// Writes the absolute URL of a `Location` that Java's own client follows; characters are not escaped.
+/// Writes the absolute URL of a `Location` that Java's own client follows. Characters are not escaped.
 pub fn java_location(base: &str, location: &str, out: &mut String) -> Result<(), Unsendable> {
     url::resolve(Some(base), location, out).map_err(|url::Malformed(message)| {
         Unsendable::new("java.net.MalformedURLException", &message)
@@ -104,7 +104,7 @@ pub fn java_location(base: &str, location: &str, out: &mut String) -> Result<(),
 /// True if a `Location` in the response to `base` is a URI, which HttpClient requires when it follows redirects
 /// itself.
 pub fn is_uri(base: &str, location: &str) -> bool {
-    // To Java, a scheme without anything after it is invalid, whatever a URL allows.
+    // In Java, a scheme without anything after it is invalid, even in places where a URL allows it.
     if location.split_once(':').is_some_and(|(_, rest)| rest.trim_start_matches('/').is_empty()) {
         return false;
     }

@@ -59,8 +59,8 @@ impl Http {
     }
 
     /// Renders the request of a redirect that HttpClient follows without JMeter, after a request with the method
-    /// `from`. It keeps the header lines that JMeter set for the first request, and the content type of a file that
-    /// is not resent.
+    /// `from`. The request keeps the header lines that JMeter set for the first request, and the content type of a
+    /// file that is not resent.
     pub fn render_silent_redirect(
         &self,
         url: &str,
@@ -85,7 +85,7 @@ impl Http {
     }
 
     /// Renders the request for an embedded resource at the absolute URL `url`. JMeter sends it as if the sampler
-    /// had the method GET: it has the body of the page's own request, unless that is a form.
+    /// had the method GET. The request has the body of the page's own request, unless that body is a form.
     pub fn render_embedded(
         &self,
         url: &str,
@@ -116,7 +116,7 @@ impl Http {
         self.write(env, out, first)
     }
 
-    /// Returns true if the request's URL names a file, and then prepares the request; few other checks apply to it.
+    /// Returns true if the request's URL names a file. Then prepares the request, to which few other checks apply.
     /// JMeter compares the sampler's protocol case-sensitively.
     fn is_of_file(&self, env: &mut Env<'_>, out: &mut Request) -> bool {
         if !out.url.starts_with("file:") || !self.protocol.parsed(env, |name| name == "file") {
@@ -131,7 +131,7 @@ impl Http {
         out.bytes.clear();
         percent::unescape(&out.url[parts.path], &mut out.bytes);
         let path = String::from_utf8_lossy(&out.bytes);
-        // Like `java.io.File`: no double slashes, and no slash at the end.
+        // As in `java.io.File`, there are no double slashes and no slash at the end.
         for c in path.chars() {
             if c != '/' || !out.target.ends_with('/') {
                 out.target.push(c);
@@ -206,7 +206,7 @@ impl Http {
         Ok(())
     }
 
-    /// Writes the URL. Returns an error of its host separately, because it counts only if the rest is valid.
+    /// Writes the URL. Returns an error in its host separately, because it counts only if the rest is valid.
     fn write_url(
         &self,
         env: &mut Env<'_>,
@@ -313,8 +313,8 @@ impl Http {
         Ok(())
     }
 
-    /// Checks the cookie manager as JMeter does before sending. The check fails for an unusable cookie manager, and
-    /// for a URL without a host.
+    /// Checks the cookie manager as JMeter does before sending. The check fails if the cookie manager is unusable,
+    /// or if the URL has no host.
     pub(super) fn ask_for_cookies(
         &self,
         out: &Request,
@@ -330,7 +330,7 @@ impl Http {
         Ok(())
     }
 
-    /// Returns the character set that the plan names, or JMeter's failure if it is unknown.
+    /// Returns the character set that the plan names. If it is unknown, returns JMeter's failure.
     pub(super) fn charset(&self, env: &mut Env<'_>) -> Result<Charset, Unsendable> {
         self.encoding.parsed(env, |name| {
             let name = if name.is_empty() { "UTF-8" } else { name };
@@ -353,14 +353,14 @@ fn is_method(method: &str) -> bool {
     !method.is_empty() && method.bytes().all(of_token)
 }
 
-/// Rejects a URL that is no valid URI.
+/// Rejects a URL that is not a valid URI.
 fn verify(url: &str) -> Result<(), Unsendable> {
     uri::verify(url)
         .map_err(|bad| Unsendable::new("java.net.URISyntaxException", &bad.message(url)))
 }
 
-/// Converts the exception of an expression to the failure of the sample. The engine handles an exception that ends
-/// the user.
+/// Turns a pending exception of an expression into the failure of the sample. The engine handles exceptions that
+/// end the user.
 pub(super) fn thrown(env: &mut Env<'_>) -> Result<(), Unsendable> {
     match env.core.thrown.take_if(|thrown| !thrown.stops_user()) {
         Some(thrown) => Err(Unsendable::new(thrown.class, &thrown.message)),
@@ -368,7 +368,7 @@ pub(super) fn thrown(env: &mut Env<'_>) -> Result<(), Unsendable> {
     }
 }
 
-/// Decodes a host name: if it is not valid, HttpClient takes it from the authority with escape sequences resolved.
+/// Decodes a host name. If it is not valid, HttpClient takes it from the authority with escape sequences resolved.
 fn percent_decoded(name: &str) -> String {
     let mut decoded = String::new();
     // All escape sequences are valid after `verify`.

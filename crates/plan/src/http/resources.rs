@@ -1,4 +1,4 @@
-//! Embedded resources of an HTTP Request: if they are downloaded, how many at a time, and which.
+//! Embedded resources of an HTTP Request: whether they are downloaded, how many in parallel, and which ones.
 
 use std::sync::Arc;
 
@@ -31,7 +31,8 @@ impl Resources {
         self.enabled.get(env)
     }
 
-    /// Returns the number of parallel downloads. With 1, they run one after another on the user's own connections.
+    /// Returns the number of parallel downloads. With 1, they run one after the other on the user's own
+    /// connections.
     pub fn at_a_time(&self, env: &mut Env<'_>) -> usize {
         if !self.concurrent.get(env) {
             return 1;
@@ -42,8 +43,8 @@ impl Resources {
         })
     }
 
-    /// True if the resource at `url` is downloaded; the URL is compared after [`escape`](lang::links::escape).
-    /// Invalid patterns are ignored.
+    /// Returns true if the resource at `url` is downloaded. The URL is compared after
+    /// [`escape`](lang::links::escape). Invalid patterns are ignored.
     pub fn accepts(&self, url: &str, env: &mut Env<'_>) -> bool {
         matches(&self.allow, url, true, env) && !matches(&self.exclude, url, false, env)
     }

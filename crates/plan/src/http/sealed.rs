@@ -11,8 +11,8 @@ impl Request {
             .find_map(|line| header::value_of(line, name.as_bytes()))
     }
 
-    /// Inserts header lines after those of the plan, replacing lines of the plan with the same names, and replaces
-    /// the body if one is given. `room` is a buffer for the lines.
+    /// Inserts header lines after the plan's lines, replacing lines of the plan with the same names. Replaces the
+    /// body if one is given. `room` is a buffer for the lines.
     pub fn seal<'a>(
         &mut self,
         lines: impl Iterator<Item = (&'a str, &'a str)> + Clone,
@@ -54,7 +54,7 @@ impl Request {
     }
 }
 
-/// Positions in the header lines, which move when lines are inserted.
+/// Positions of lines in the headers, which change when lines are inserted.
 struct HeaderPositions {
     own_end: usize,
     set_end: usize,

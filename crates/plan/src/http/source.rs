@@ -4,7 +4,7 @@ use crate::compile::Context;
 use crate::env::Env;
 use crate::template::Template;
 
-/// Local end of a connection as the plan names it.
+/// Local address of a connection, as the plan names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Source {
     /// Kind of `name`: an address or host name, or a network interface.
@@ -46,7 +46,7 @@ impl SourceKind {
         })
     }
 
-    /// Returns the Java class of the requested addresses.
+    /// Returns the Java class that represents the requested addresses.
     pub fn class(self) -> &'static str {
         match self {
             Self::Host | Self::Device => "InetAddress",

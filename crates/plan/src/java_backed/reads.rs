@@ -1,14 +1,14 @@
-//! Finds the parts of results and samplers that a script reads, from the names in its text.
+//! Finds the parts of results and samplers that a script reads, from the names in its source.
 //!
 //! No script is run: the search is for the names of objects that scripts receive, and for the methods called on
 //! them. Anything unclear (the result passed on, code built at run time, a script in a file) counts as reading
-//! everything, so that a script never misses anything. Objects that are not named are not transferred to Java.
-//! Cost: one pass over the text.
+//! everything, so that a script always gets what it reads. Objects that are not named are not transferred to Java.
+//! Cost: one pass over the source.
 
 use super::{Reads, Role};
 use crate::plan::Needs;
 
-/// Parts of results and samplers that an element or text reads.
+/// Parts of results and samplers that an element or expression reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
     /// Objects that are transferred to Java.
@@ -42,7 +42,7 @@ impl Seen {
         Self { reads: Reads::RESULT | Reads::BODY, needs: WHOLE }
     }
 
-    /// Returns the set of the result without body, headers and similar parts.
+    /// Returns the set that contains the result, without body, headers and similar parts.
     pub(crate) fn result() -> Self {
         Self { reads: Reads::RESULT, needs: Needs::empty() }
     }
@@ -73,13 +73,13 @@ pub(crate) fn of_script(script: &str, role: Option<Role>, shell: bool) -> Seen {
     seen
 }
 
-/// Returns the parts that are read through one name; `rest` is the text after the name.
+/// Returns the parts that are read through one name. `rest` is the source after the name.
 fn of_word(word: &str, rest: &str, before: &str, role: Option<Role>, shell: bool) -> Seen {
     let sampling = role == Some(Role::Sampler);
     match word {
         "prev" => of_previous(rest),
         "sampleResult" => of_result(rest),
-        // A sampler's script fills a new result, which is not the previous one.
+        // A sampler's script fills a new result, which is not the previous result.
         "SampleResult" if sampling || is_type(before, rest) => Seen::default(),
         "SampleResult" => of_result(rest),
         "sampleEvent" => match method(rest) {
@@ -124,7 +124,7 @@ fn of_assertion_word(word: &str) -> Seen {
     Seen { reads: Reads::RESULT, needs }
 }
 
-/// Returns the parts that are read through the thread context; `rest` is the text after its name.
+/// Returns the parts that are read through the thread context. `rest` is the source after its name.
 fn of_context(rest: &str) -> Seen {
     let Some((name, rest)) = method(rest) else { return Seen::all() };
     match name {
@@ -143,7 +143,7 @@ fn of_previous(rest: &str) -> Seen {
     seen
 }
 
-/// Returns the parts that are read through a result; `rest` is the text after its name.
+/// Returns the parts that are read through a result. `rest` is the source after its name.
 fn of_result(rest: &str) -> Seen {
     let Some((name, _)) = method(rest) else { return Seen::whole_result() };
     let mut seen = Seen::result();
@@ -152,7 +152,7 @@ fn of_result(rest: &str) -> Seen {
             seen.reads |= Reads::BODY;
             seen.needs |= Needs::BODY;
         }
-        // The size of the response counts headers as well, so that changing it requires the received headers.
+        // The size of the response includes the headers, so changing it requires the received headers.
         "getResponseHeaders" | "responseHeaders" | "setResponseData" | "setBodySize"
         | "setHeadersSize" => seen.needs |= Needs::HEADERS,
         "getRequestHeaders" | "requestHeaders" => seen.needs |= Needs::REQUEST_HEADERS,
@@ -167,7 +167,7 @@ fn of_result(rest: &str) -> Seen {
     seen
 }
 
-/// True if a method of a result reads or sets a field that every result has.
+/// Returns true if a method of a result reads or sets a field that is always transferred.
 fn is_small(name: &str) -> bool {
     const SMALL: &[&str] = &[
         "ResponseCode",
@@ -218,7 +218,7 @@ fn is_small(name: &str) -> bool {
         || property(name.strip_prefix("get").unwrap_or(name))
 }
 
-/// Returns the member name after a dot, and the text after the name and its empty parentheses.
+/// Returns the member name after a dot, and the source after the name and its empty parentheses.
 fn method(rest: &str) -> Option<(&str, &str)> {
     let rest = rest.trim_start();
     let rest = rest.strip_prefix("?.").or_else(|| rest.strip_prefix('.'))?.trim_start();
@@ -229,14 +229,14 @@ fn method(rest: &str) -> Option<(&str, &str)> {
     (!name.is_empty()).then(|| (name, behind.unwrap_or(rest)))
 }
 
-/// True if the name is used as a class: for declaring a variable or creating an object.
+/// Returns true if the name is used as a class: to declare a variable or to create an object.
 fn is_type(before: &str, rest: &str) -> bool {
     let declares = rest.starts_with([' ', '\t']) && rest.trim_start().starts_with(is_letter);
     let word = before.trim_end();
     declares && !rest.trim_start().starts_with("in ") || word.ends_with("new")
 }
 
-/// True if a variable's value may become code: a reference is outside quotes.
+/// Returns true if a variable's value may become code, because a reference is outside of quotes.
 fn holds_code(script: &str) -> bool {
     let (mut quote, mut before) = (None, ' ');
     let mut letters = script.chars().peekable();

@@ -9,7 +9,7 @@ use crate::result::{AssertionResult, SampleResult};
 use crate::template::{Template, Thrown};
 
 impl Script {
-    /// Runs the script as a pre-processor, post-processor or listener.
+    /// Runs the script as a pre-processor, post-processor or listener of a sample.
     pub(crate) fn process(
         &self,
         name: &str,
@@ -21,7 +21,7 @@ impl Script {
         self.settle(name, stage, env);
     }
 
-    /// Runs the script as a timer; returns the delay in milliseconds.
+    /// Runs the script as a timer. Returns the delay in milliseconds.
     pub(crate) fn delay(&self, name: &str, parameters: &Template, env: &mut Env<'_>) -> i64 {
         let stage = ScriptContext { result: None, finding: None, name, parameters };
         let Some(Outcome { value: Some(value), .. }) = self.settle(name, stage, env) else {
@@ -61,7 +61,7 @@ impl Script {
         }
     }
 
-    /// Runs the script as a sampler; the result already has its label. `source` is shown as the sampler data.
+    /// Runs the script as a sampler. The result already has its label. `source` is shown as the sampler data.
     pub(crate) fn sample(
         &self,
         source: &str,
@@ -103,7 +103,7 @@ impl Script {
         }
     }
 
-    /// Runs the script as a function and appends its value; false if the script threw an exception.
+    /// Runs the script as a function and appends its value. Returns false if the script threw an exception.
     pub(crate) fn function(&self, env: &mut Env<'_>, out: &mut String) -> bool {
         let parameters = Template::default();
         let stage =
@@ -147,7 +147,7 @@ impl Script {
     }
 }
 
-/// Returns the text of an exception as results show it: wrapped in a `ScriptException`.
+/// Returns the message of an exception as results show it: wrapped in a `ScriptException`.
 fn exception(thrown: &Thrown) -> String {
     let between = if thrown.message.is_empty() { "" } else { ": " };
     format!("javax.script.ScriptException: {}{between}{}", thrown.class, thrown.message)

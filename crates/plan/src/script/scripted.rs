@@ -51,8 +51,8 @@ pub(crate) fn scripted(
     made.inspect(|made| *needs |= made.script.needs)
 }
 
-/// True if a script of the plan may store objects other than text in the properties: it writes properties and is
-/// not simple.
+/// Returns true if a script of the plan may store objects other than strings in the properties: it writes
+/// properties and is not simple.
 pub(crate) fn puts_objects(doc: &Document) -> bool {
     let writes = |text: &str| {
         let ways = ["props.put", "props[", ".compute", ".merge(", "getJMeterProperties"];
@@ -76,7 +76,7 @@ pub(crate) fn puts_objects(doc: &Document) -> bool {
     })
 }
 
-/// Returns the role of scripts in elements of a class, and the prefix of the element's script properties.
+/// Returns the kind of script in elements of a class, and the prefix of the element's script properties.
 fn place(class: &str) -> Option<(ScriptKind, &'static str)> {
     let (jsr223, rest) = match class.strip_prefix("JSR223") {
         Some(rest) => (true, rest),
@@ -137,7 +137,7 @@ fn language(props: &Props) -> Result<Language, NotSimple> {
     }
 }
 
-/// Fails if an init file is configured: a file that runs before the script may redefine names.
+/// Returns an error if an init file is configured: this file runs before the script and may redefine names.
 fn no_init_file(role: Role, settings: &Settings) -> Result<(), NotSimple> {
     let name = match role {
         Role::Before => "preprocessor",
@@ -171,7 +171,7 @@ impl Scripted {
         delay
     }
 
-    /// Runs the script as a sampler; fills the result, which already has its label.
+    /// Runs the script as a sampler. Fills the result, which already has its label.
     pub fn sample(&self, env: &mut Env<'_>, result: &mut SampleResult) {
         let name = self.name(env);
         self.script.sample(&self.source, &name, &self.parameters, result, env);
@@ -189,7 +189,7 @@ impl Scripted {
         self.script.check(name, &self.parameters, result, finding, env);
     }
 
-    /// True if the script's text contains `name`.
+    /// Returns true if the script's source contains `name`.
     pub(crate) fn mentions(&self, name: &str) -> bool {
         self.source.contains(name)
     }

@@ -1,8 +1,8 @@
 //! Compares simple scripts with JMeter 5.6.3.
 //!
-//! JMeter wrote the table (see `tables/Record.java`): the role of each script, its text, and its outcome with each
-//! of the settings. `THRONG_SCRIPTS` names another table to check in the same way, which may also contain scripts
-//! that are not simple.
+//! JMeter wrote the table (see `tables/Record.java`): the role of each script, its source, and its outcome with
+//! each of the settings. The environment variable `THRONG_SCRIPTS` names another table to check in the same way,
+//! which may also contain scripts that are not simple.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -94,7 +94,7 @@ fn outcome(script: &Script, names: &Names, setting: Setting, source: &str) -> St
     out.trim().to_owned()
 }
 
-/// Runs a script in the role of its element on a completed sample, and writes the resulting state of the sample.
+/// Runs a script in the role of its element on a completed sample, and writes the state of the sample afterwards.
 fn run_in_role(
     script: &Script,
     source: &str,

@@ -1,4 +1,5 @@
-//! A user's [`Env`], sample results and the template compiler as compiled scripts see them.
+//! Implements the interfaces that compiled scripts use for a user's [`Env`], for sample results and for the
+//! template compiler.
 
 use ::script::{Finding, Reads, Sample, Surroundings, World};
 use lang::buffers::Buffers;

@@ -1,4 +1,4 @@
-//! Memory of elements for one user: two words until an element uses it.
+//! Memory of elements for one user. It takes two words until an element uses it.
 
 use crate::element::counter::UserCounter;
 use crate::element::csv_data_set::Handle;

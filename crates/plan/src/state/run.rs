@@ -1,5 +1,5 @@
-//! State that elements share between all users of a run. During samples, only two things are locked: the first use
-//! of a data file, and the list of start times of a Precise Throughput Timer.
+//! State that elements share between all users of a run. During samples, locks are taken in only two cases: for the
+//! first use of a data file, and for the list of start times of a Precise Throughput Timer.
 //!
 //! If the run has several processes, [`Deal`] divides the state that users of all processes share.
 
@@ -16,7 +16,7 @@ use crate::element::{counter, random_variable, throughput_controller, variable_t
 use crate::java_backed::{TextId, Values};
 use crate::plan::{ControllerId, ControllerKind, GroupId, OnIteration, Plan};
 
-/// State of a run that elements share between all its users.
+/// State that elements share between all users of a run.
 #[derive(Debug, Default)]
 pub struct RunState {
     pub(crate) csv: Sources,
@@ -29,10 +29,10 @@ pub struct RunState {
     /// Start of the run in milliseconds since 1970.
     started_ms: i64,
     groups: Box<[Group]>,
-    /// Division of numbers among all users of all groups.
+    /// Division of numbers among the users of all groups.
     all: Deal,
-    /// Division of the lines of data files, among the users of the groups that read data files. The divisions of
-    /// counters and random variables below likewise count only the users of groups with such an element.
+    /// Division of the lines of data files among the users of the groups that read data files. The divisions of
+    /// counters and random variables below count only the users of groups with such an element, too.
     files: Deal,
     counting: Box<[Deal]>,
     drawing: Box<[Deal]>,
@@ -58,8 +58,8 @@ fn many<T: Default>(count: usize) -> Box<[T]> {
 
 impl RunState {
     /// Creates the state of a run that has not started. Data files with constant names are read now, so that no
-    /// user waits for them; a user who needs a file gets its error. `users` has the number of users of each group,
-    /// in all processes.
+    /// user waits for them; an error is reported by the first user that needs the file. `users` has the number of
+    /// users of each group, in all processes.
     pub fn new(plan: &Plan, folder: &Path, shard: Shard, users: &[u32]) -> Self {
         let csv = Sources::new(folder);
         plan.csv.iter().for_each(|element| element.preload(&csv));
@@ -116,7 +116,7 @@ impl RunState {
         }
     }
 
-    /// Creates state for evaluations before any user starts; no data file is read.
+    /// Creates state for evaluations before any user starts. No data file is read.
     pub fn before(plan: &Plan) -> Self {
         Self { groups: many(plan.groups.len()), ..Self::default() }
     }
@@ -239,7 +239,7 @@ fn events(plan: &Plan, group: usize) -> impl Iterator<Item = &OnIteration> {
 }
 
 /// Returns the names of the plan's data files, each with the division of its lines among the users of all
-/// processes. The division is `None` if each user reads the file separately or if the file's format is not
+/// processes. The division is `None` if each user reads the file separately, or if the file's format is not
 /// constant. `users` has the number of users of each group. The list is empty if the name of any data file is not
 /// constant.
 pub fn dealt_files(plan: &Plan, users: &[u32]) -> Vec<(String, Option<DealtFile>)> {

@@ -1,9 +1,9 @@
 //! This process's share of a run's users, and its share of the numbers and lines that users have in common.
 //!
 //! The processes of a run do not communicate for each sample. Numbers that all users take from one sequence are
-//! divided like playing cards instead: number k is for user k mod users, and so for that user's process. The first
-//! line of a data file goes to the first user and the second line to the second user, as in one process. No number
-//! is used twice, and none is left out as long as all users iterate equally fast.
+//! dealt out like playing cards instead: number k is for user k mod users, and so for that user's process. The
+//! first line of a data file goes to the first user and the second line to the second user, as in one process. No
+//! number is used twice, and none is left out as long as all users iterate equally fast.
 
 /// A process's share of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct Shard {
     pub count: u32,
 }
 
-/// This share's part of the sequence 0, 1, 2, … from which `users` users take numbers in turn.
+/// This share's part of the sequence 0, 1, 2, …, from which `users` users take numbers alternately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deal {
     shard: Shard,
@@ -24,7 +24,7 @@ pub struct Deal {
 }
 
 impl Default for Shard {
-    /// The share that has all users of the run.
+    /// Returns the share that contains all users of the run.
     fn default() -> Self {
         Self { index: 0, count: 1 }
     }
@@ -42,7 +42,7 @@ impl Shard {
         arrivals / count + u64::from(index < arrivals % count)
     }
 
-    /// Divides numbers among `users` users.
+    /// Divides a sequence of numbers among `users` users.
     pub fn deal(self, users: u32) -> Deal {
         Deal {
             shard: self,
@@ -53,14 +53,14 @@ impl Shard {
 }
 
 impl Default for Deal {
-    /// The division that has every number.
+    /// Returns the division in which one process gets every number.
     fn default() -> Self {
         Shard::default().deal(1)
     }
 }
 
 impl Deal {
-    /// Returns the `nth` number of this share, counted from 0.
+    /// Returns number `nth`, counted from 0, of this share.
     pub fn nth(self, nth: u64) -> u64 {
         if self.is_all() {
             return nth;
@@ -78,7 +78,7 @@ impl Deal {
         }
     }
 
-    /// Average distance between consecutive numbers of this share; 1 if it has all numbers.
+    /// Returns the average distance between consecutive numbers of this share; 1 if it has all numbers.
     pub fn spacing(self) -> f64 {
         self.users as f64 / self.own as f64
     }
@@ -88,7 +88,7 @@ impl Deal {
         f64::from(self.shard.index)
     }
 
-    /// True if this is the only share.
+    /// Returns true if this is the only share.
     pub fn is_all(self) -> bool {
         self.shard.count == 1
     }

@@ -1,11 +1,11 @@
-//! The variables with which users start: those that JMeter sets, then User Defined Variables.
+//! The variables with which users start: first those that JMeter sets, then User Defined Variables.
 
 use crate::env::Env;
 use crate::plan::Plan;
 use crate::template::Template;
 use crate::vars::Initial;
 
-/// Variables that JMeter sets for every user. The last one is set while users stay the same between iterations.
+/// Variables that JMeter sets for every user. The last one is set if users stay the same between iterations.
 pub(crate) const START_VARIABLES: [&str; 5] =
     ["START.MS", "START.YMD", "START.HMS", "TESTSTART.MS", "__jmv_SAME_USER"];
 
@@ -18,13 +18,13 @@ const VALUES: [&str; 5] =
 
 impl Plan {
     /// Evaluates User Defined Variables, block by block. Their values also remain in the variables of `env`, so
-    /// that later evaluations for the run see them.
+    /// that later evaluations for the run can read them.
     pub fn initial_variables(&self, env: &mut Env<'_>) -> Initial {
         self.initial_variables_after(env, |_, _| {})
     }
 
-    /// Like `initial_variables`, but calls `before` with the index of each block of [`Plan::variables`] before
-    /// evaluating it.
+    /// Does the same as `initial_variables`, but calls `before` with the index of each block of [`Plan::variables`]
+    /// before evaluating it.
     pub fn initial_variables_after(
         &self,
         env: &mut Env<'_>,

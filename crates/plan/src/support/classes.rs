@@ -8,7 +8,7 @@ const fn class(name: &'static str, kind: Kind, level: Level, note: &'static str)
     Class { name, kind, level, note }
 }
 
-/// Remark on elements of old plans that JMeter loads and ignores.
+/// Remark on elements of old plans, which JMeter loads and ignores.
 const DROPPED: &str = "removed from JMeter; 5.6.3 ignores it too";
 
 pub(super) const CLASSES: &[Class] = &[

@@ -1,11 +1,11 @@
-//! Parser of expressions. It reproduces JMeter's parser, including its oddities, because plans rely on them.
+//! Parser of expressions. It reproduces JMeter's parser with its peculiarities, because plans rely on them.
 //!
 //! - A string is scanned for `${`. The rest up to `}` is a variable, or up to `(` a function if a function of that
 //!   name exists. An unknown function is a variable whose name contains parentheses.
 //! - Parameters are split at commas outside `${…}` (even inside parentheses), and each is parsed as a string.
-//! - `}` must follow a function's `)`, with only spaces between; otherwise the whole text is invalid.
+//! - `}` must follow a function's `)`, with only spaces between; otherwise the whole string is invalid.
 //!
-//! Cost: each level of nesting scans its text once more; the number of levels is limited.
+//! Cost: each level of nesting scans its content once more; the number of levels is limited.
 
 use super::{Part, Problem, Reason, Template, TemplateCompiler};
 use crate::condition::is_comparison;
@@ -15,15 +15,15 @@ use crate::java_backed::TextId;
 use crate::script::{self, Role, Script, ScriptKind};
 use crate::vars::Names;
 
-/// Maximum levels of nesting; deeper text would exhaust the stack.
+/// Maximum number of nesting levels. More levels would exhaust the stack.
 const DEEPEST: u32 = 64;
 
 /// The context in which a string is compiled.
 pub(super) enum Scope<'a> {
     /// A string of the plan: new variable names get slots, and calls may keep state.
     Plan(&'a mut TemplateCompiler),
-    /// A string made at run time by a function such as `__eval`: names without a slot stay names, and calls keep no
-    /// state.
+    /// A string that was built at run time by a function such as `__eval`: variables without a slot are looked up
+    /// by name, and calls keep no state.
     Run { names: &'a Names, problems: &'a mut Vec<Problem> },
 }
 
@@ -53,7 +53,7 @@ impl Reader<'_> {
         Some(found)
     }
 
-    /// Returns the character after a backslash, or the backslash itself at the end of the text.
+    /// Returns the character after a backslash, or the backslash itself at the end of the string.
     fn escaped(&mut self) -> char {
         self.next().unwrap_or('\\')
     }
@@ -96,8 +96,8 @@ impl<'a> Build<'a> {
         Ok(parts)
     }
 
-    /// Parses the expression after `${`: a variable or a function. Without a closing brace, the text is literal and
-    /// loses its `${`.
+    /// Parses the expression after `${`: a variable or a function. Without a closing brace, the string is literal
+    /// and loses its `${`.
     fn expression(&mut self, reader: &mut Reader<'_>) -> Result<Part, Invalid> {
         let start = reader.at - 2;
         let mut buffer = String::new();
@@ -112,7 +112,7 @@ impl<'a> Build<'a> {
                     if let Some(part) = self.foreign(&buffer, start, reader) {
                         return Ok(part);
                     }
-                    // The parenthesis is part of a variable's name; `previous` keeps the character before it.
+                    // The parenthesis is part of a variable's name. `previous` keeps the character before it.
                     buffer.push(current);
                     continue;
                 };
@@ -213,8 +213,8 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// Leaves a call with all its parameters to Java. `before` is the number of such calls before the parameters
-    /// were parsed: it replaces the calls found in them.
+    /// Passes a call with all its parameters to Java. `before` is the number of such calls before the parameters
+    /// were parsed; this call replaces the calls in its parameters.
     fn host(&mut self, source: &str, before: usize) -> Option<Part> {
         let Scope::Plan(compiler) = &mut self.scope else { return None };
         compiler.hosts.then(|| {
@@ -224,8 +224,8 @@ impl<'a> Build<'a> {
         })
     }
 
-    /// Parses a call of a function that JMeter itself does not have but a plug-in in Java may have. Without such a
-    /// function, JMeter takes the text for a variable; Java parses the text in the same way.
+    /// Parses a call of a function that JMeter itself does not have, but that a plug-in in Java may have. Without
+    /// such a function, JMeter interprets the call as a variable; Java parses it in the same way.
     fn foreign(&mut self, name: &str, start: usize, reader: &mut Reader<'_>) -> Option<Part> {
         let before = self.java_backed();
         let name = java_trim(name);
@@ -249,8 +249,7 @@ impl<'a> Build<'a> {
         self.host(source, before)
     }
 
-    /// Builds a function call. `before` is the number of calls that Java evaluated before the parameters were
-    /// parsed.
+    /// Builds a function call. `before` is the number of calls for Java before the parameters were parsed.
     fn call(
         &mut self,
         spec: &'static Spec,
@@ -347,8 +346,8 @@ fn check_count(spec: &Spec, count: usize) -> Result<(), Invalid> {
     })
 }
 
-/// Returns the next character that is not a space by Java's `Character.isSpaceChar` (tabs and line ends are no
-/// spaces).
+/// Returns the next character that is not a space according to Java's `Character.isSpaceChar`. Tabs and line ends
+/// are not spaces.
 fn first_non_space(reader: &mut Reader<'_>) -> Option<char> {
     let is_space = |c: &char| c.is_whitespace() && !matches!(c, '\t'..='\r' | '\u{85}');
     std::iter::from_fn(|| reader.next()).find(|c| !is_space(c))
@@ -359,8 +358,8 @@ fn java_trim(text: &str) -> &str {
     text.trim_matches(|c| c <= ' ')
 }
 
-/// Returns the function that a variable's name was probably meant to call. Only a name that begins with `__` and
-/// has a parenthesis counts, because JMeter has variables of its own that begin with two underscores.
+/// Returns the function that the author probably wanted to call with this variable name. Only a name that begins
+/// with `__` and has a parenthesis counts, because JMeter itself has variables that begin with two underscores.
 fn function_name(name: &str) -> Option<&str> {
     let (name, _) = name.split_once('(')?;
     is_function_name(name).then_some(name)

@@ -111,7 +111,7 @@ proptest! {
         if !source.contains("${") {
             prop_assert_eq!(&value, &source);
         }
-        // Compiling the same text at run time must work, too.
+        // Compiling the same string at run time must also succeed.
         world.set("late", &source);
         world.eval(&late);
     }

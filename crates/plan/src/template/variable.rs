@@ -28,7 +28,7 @@ impl Variable {
         }
     }
 
-    /// Sets the variable to the text that `write` appends.
+    /// Sets the variable to the string that `write` appends.
     pub(crate) fn set(&self, env: &mut Env<'_>, write: impl FnOnce(&mut Env<'_>, &mut String)) {
         let mut value = env.core.take();
         write(env, &mut value);

@@ -1,11 +1,11 @@
 //! Bytes in hexadecimal notation, as the plug-in parses and prints them.
 //!
-//! Tokens are separated by single blanks. `0x1f` is one byte, `cafe` are two. Of a longer number after `0x`, only
-//! the last byte counts.
+//! Tokens are separated by single blanks. `0x1f` is one byte, `cafe` are two bytes. Of a longer number after `0x`,
+//! only the last byte is used.
 
 use std::fmt::Write;
 
-/// Appends the bytes that a string describes; fails if it is not hexadecimal.
+/// Appends the bytes that a string describes. Returns an error if the string is not hexadecimal.
 pub(crate) fn parse(text: &str, out: &mut Vec<u8>) -> Result<(), ()> {
     if text.trim_matches(|c: char| c <= ' ').is_empty() {
         return Ok(());
@@ -26,7 +26,7 @@ pub(crate) fn parse(text: &str, out: &mut Vec<u8>) -> Result<(), ()> {
     Ok(())
 }
 
-/// Parses a hexadecimal number like Java; a sign is allowed unless `0x` precedes.
+/// Parses a hexadecimal number as Java does. A sign is allowed unless `0x` precedes.
 fn number(digits: &str, sign: bool) -> Result<i32, ()> {
     if !sign && digits.starts_with(['+', '-']) {
         return Err(());

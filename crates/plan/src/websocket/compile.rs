@@ -1,7 +1,7 @@
 //! Compiles elements to WebSocket samplers, frame filters, heartbeats and holds.
 //!
-//! A property that is missing or empty in the sampler is taken from the nearest Simple Config Element that has it,
-//! as JMeter merges them. Enumeration values are read once; expressions in them are not supported.
+//! A property that is missing or empty in the sampler is taken from the nearest Simple Config Element that defines
+//! it, as in JMeter. Enumeration values are read once; expressions in them are not supported.
 
 use jmx::{ElementId, Prop};
 
@@ -28,8 +28,8 @@ pub(crate) struct Around {
     pub(crate) cookies: Option<u32>,
 }
 
-/// Compiles a sampler with the config elements in its scope, nearest first; `None` if the element is no WebSocket
-/// sampler.
+/// Compiles a sampler with the config elements in its scope, nearest first; `None` if the element is not a
+/// WebSocket sampler.
 pub(crate) fn compile(
     ctx: &mut Context<'_>,
     id: ElementId,
@@ -93,7 +93,7 @@ pub(crate) fn takes_defaults(class: &str) -> bool {
     class.starts_with(PACKAGE) || class == ZALESKI
 }
 
-/// Compiles a hold from a Flow Control Action; `None` if the action is no hold.
+/// Compiles a hold sampler from a Flow Control Action; `None` if the action is not a hold.
 pub(crate) fn hold_of(ctx: &mut Context<'_>, id: ElementId, around: Around) -> Option<WebSocket> {
     if !is_pause(ctx, id) {
         return None;
@@ -123,14 +123,14 @@ fn is_pause(ctx: &Context<'_>, id: ElementId) -> bool {
         && ctx.props(id).int("ActionProcessor.action") == Some(PAUSE)
 }
 
-/// Reports that an action is a hold.
+/// Reports that an action is a hold sampler.
 pub(crate) fn review_action(ctx: &mut Context<'_>, id: ElementId) {
     if is_pause(ctx, id) && hold::settings_below(ctx, id).is_some() {
         ctx.remark(id, Level::Native, "holds the user's WebSocket connection and records a sample");
     }
 }
 
-/// Compiles a frame filter; `None` if the element is none.
+/// Compiles a frame filter; `None` if the element is not a frame filter.
 pub(crate) fn filter(ctx: &mut Context<'_>, id: ElementId) -> Option<FrameFilter> {
     let class = scope::class(ctx.doc, id).strip_prefix(PACKAGE)?;
     let of = Reader { chain: vec![id] };
@@ -176,7 +176,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Returns a property, and the element that has it: the nearest with a non-empty value.
+    /// Returns a property, and the element that defines it: the nearest one with a non-empty value.
     fn find<'a>(&self, ctx: &Context<'a>, name: &str) -> Option<(ElementId, &'a Prop)> {
         let mut last = None;
         for id in &self.chain {
@@ -203,7 +203,7 @@ impl Reader {
         }
     }
 
-    /// Returns a word that must be constant.
+    /// Returns the value of a property that must be constant.
     fn word(&self, ctx: &mut Context<'_>, name: &str, default: &str) -> String {
         let Some((id, prop)) = self.find(ctx, name) else { return default.into() };
         let word = prop.text().unwrap_or("");
@@ -222,7 +222,7 @@ impl Reader {
         match self.word(ctx, "payloadType", "").as_str() {
             "Binary" => Form::Binary,
             "TextStomp" => Form::Stomp,
-            // The plug-in treats unknown types as text.
+            // The plug-in treats unknown types as strings.
             _ => Form::Text,
         }
     }
@@ -249,7 +249,7 @@ impl Reader {
         if self.word(ctx, "type", "PingPong") == "Pong" { Act::Pong } else { Act::PingPong }
     }
 
-    /// Returns the comparison of a filter. For patterns, the second value is true if the whole text must match.
+    /// Returns the comparison of a filter. For patterns, the second value is true if the whole string must match.
     fn comparison(&self, ctx: &mut Context<'_>) -> Result<(Comparison, Option<bool>), String> {
         let word = self.word(ctx, "comparisonType", "IsPlain");
         let (not, bare) = match word.strip_prefix("Not") {
@@ -292,8 +292,8 @@ impl WebSocket {
         matches!(self.act, Act::Hold(_))
     }
 
-    /// Takes the settings of the plan from the sampler that this copy replaces, and its headers unless new headers
-    /// are given.
+    /// Copies the plan's settings from the sampler that this copy replaces, and its headers unless new headers are
+    /// given.
     pub(crate) fn stands_for(&mut self, planned: &Self, headers: Option<Vec<Header>>) {
         self.cookies = planned.cookies;
         self.filters.clone_from(&planned.filters);

@@ -3,19 +3,20 @@
 //! The engine reads through filters `[0]`, `[1]`, … `[n]` like the plug-in. Filter *k* reads from filter *k + 1*,
 //! and the last filter from the connection:
 //!
-//! 1. Each filter has a time budget. It starts with the remaining budget of the filter before; the first filter
+//! 1. Each filter has a time budget. It starts with the remaining budget of the previous filter; the first filter
 //!    starts with the sampler's read timeout. The connection is read with the remaining budget of the last filter;
 //!    0 means no limit.
 //! 2. A filter measures the duration of its read in whole milliseconds. Then it checks the frame. If
 //!    [`FrameFilter::discards`] returns true, it sends a reply if [`FrameFilter::replies`] requires it, and adds a
 //!    sub-result ([`super::wording::discarded`]) that began when this read began.
 //! 3. *Whether the frame was discarded or not*: if the duration is less than the budget, it is subtracted;
-//!    otherwise the read fails with `Read timed out`. So a timeout of 0 always fails after a frame was received,
+//!    otherwise the read fails with `Read timed out`. So a budget of 0 always fails after a frame was received,
 //!    and a frame received in the last millisecond fails even if it passes.
 //! 4. After a discarded frame, the filter reads the next one (the following filter starts with this filter's
 //!    remaining budget). A frame that passes goes to the filter before.
 //!
-//! A fault ([`FrameFilter::fault`]) is reported when the filter starts to read, before anything is received.
+//! A fault of a filter ([`FrameFilter::fault`]) is reported when the filter starts to read, before anything is
+//! received.
 
 use super::{Frame, FrameKind, binary};
 use crate::env::Env;
@@ -39,7 +40,7 @@ pub struct FrameFilter {
 pub(super) enum Test {
     Text(Comparison, Template),
     Pattern {
-        /// True if the pattern must match the whole text.
+        /// True if the pattern must match the whole string.
         whole: bool,
         /// True if frames that do not match are discarded.
         not: bool,
@@ -48,7 +49,7 @@ pub(super) enum Test {
     Binary {
         comparison: Comparison,
         value: Template,
-        /// Position of the value in the payload; any position if this is not a number.
+        /// Position of the value in the payload. If this is not a number, any position is accepted.
         at: Template,
     },
     Ping {
@@ -56,7 +57,7 @@ pub(super) enum Test {
         pongs: bool,
         reply: Flag,
     },
-    /// The plan has a word that the plug-in does not know; the string is the exception's text.
+    /// The plan has a value that the plug-in does not know. Contains the exception's message.
     Unknown(String),
 }
 
@@ -166,8 +167,8 @@ impl Comparison {
     }
 }
 
-/// True if the payload's bytes pass the comparison. `at` is the position for [`Comparison::Contains`]; `None` means any
-/// position.
+/// Returns true if the bytes of a payload pass the comparison. `at` is the position for [`Comparison::Contains`];
+/// `None` means any position.
 fn holds_in(bytes: &[u8], how: Comparison, wanted: &[u8], at: Option<i32>) -> bool {
     match how {
         Comparison::Any => true,

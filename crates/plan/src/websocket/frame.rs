@@ -11,7 +11,7 @@ pub struct Frame<'a> {
     pub fin: bool,
     /// True if the frame continues a message.
     pub continuation: bool,
-    /// Payload, inflated if it was compressed.
+    /// Payload, decompressed if it was compressed.
     pub payload: &'a [u8],
     /// Size of the frame in bytes as transferred, including its header.
     pub size: u64,
@@ -34,7 +34,7 @@ pub enum FrameKind {
     Pong,
 }
 
-/// The plug-in's text in place of an incomplete compressed text.
+/// The string that the plug-in shows instead of an incomplete compressed text.
 const INCOMPLETE: &str =
     "<not showing response data, because it is compressed and at this stage incomplete>";
 
@@ -42,7 +42,7 @@ const INCOMPLETE: &str =
 const SHOWN: usize = 16;
 
 impl<'a> Frame<'a> {
-    /// Returns the payload as the plug-in shows it.
+    /// Returns the payload in the form in which the plug-in shows it.
     pub fn shown(&self) -> &'a [u8] {
         match (self.placeholder, self.kind) {
             (true, FrameKind::Text) => INCOMPLETE.as_bytes(),
@@ -56,7 +56,7 @@ impl<'a> Frame<'a> {
         matches!(self.kind, FrameKind::Text | FrameKind::Binary)
     }
 
-    /// Returns the type as text: `text`, `non-final binary`, `final continuation`, `close`.
+    /// Returns the name of the frame's type: `text`, `non-final binary`, `final continuation`, `close`.
     pub fn type_name(&self) -> &'static str {
         match (self.kind, self.continuation, self.fin) {
             (FrameKind::Close, ..) => "close",
@@ -71,7 +71,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Appends the description of the frame used in messages.
+    /// Appends the description of the frame that messages contain.
     pub fn describe(&self, out: &mut String) {
         use std::fmt::Write;
         let payload = self.shown();

@@ -1,8 +1,8 @@
 //! The user's headers in the order in which the plug-in sends them: the iteration order of a Java `HashMap`.
 //!
-//! The plug-in puts names and values into a map and sends them in its iteration order. If a name occurs twice (same
-//! case), the last value counts; the cookie manager's line is the last entry to be inserted. The order is that of
-//! the hash table: its size doubles when it is three quarters full, and entries of one slot keep their order of
+//! The plug-in puts names and values into a map and sends them in its iteration order. If a name occurs twice (in
+//! the same case), the last value is used; the cookie manager's line is inserted last. The order is that of the
+//! hash table: its size doubles when it is three quarters full, and entries of one slot keep their order of
 //! insertion. With a cookie manager, the order always assumes a cookie line; it differs from Java's only if 12, 24,
 //! … headers and no cookie are sent.
 
@@ -23,7 +23,7 @@ struct Entry {
 }
 
 impl WebSocket {
-    /// Writes the headers of the plan. Fails if a line has a line break, which the plug-in rejects.
+    /// Writes the headers of the plan. Returns an error if a line has a line break, which the plug-in rejects.
     pub(super) fn write_headers(&self, env: &mut Env<'_>, call: &mut Call) -> Result<(), ()> {
         if self.headers.is_empty() && self.cookies.is_none() {
             return Ok(());
@@ -70,7 +70,7 @@ impl WebSocket {
     }
 }
 
-/// Writes the entries in order. If `added` is true, one entry without a name marks the cookie manager's line.
+/// Writes the entries in their order. If `added` is true, one entry without a name marks the cookie manager's line.
 fn write(entries: &[Entry], text: &str, added: bool, call: &mut Call) -> Result<(), ()> {
     let mut refused = false;
     for entry in entries {
@@ -108,7 +108,7 @@ fn write(entries: &[Entry], text: &str, added: bool, call: &mut Call) -> Result<
     if refused { Err(()) } else { Ok(()) }
 }
 
-/// Returns Java's hash code of a string, spread like in `HashMap`.
+/// Returns Java's hash code of a string, with its bits spread as in `HashMap`.
 fn spread(text: &str) -> u32 {
     let hash = text
         .encode_utf16()
@@ -129,7 +129,8 @@ fn table_size(entries: usize) -> u32 {
 mod tests {
     use super::{spread, table_size};
 
-    /// The expected order was recorded from Java 17: insert into a new `HashMap` in this order, then iterate.
+    /// The expected order was recorded from Java 17: the names were inserted into a new `HashMap` in this order,
+    /// which was then iterated.
     #[test]
     fn the_order_is_that_of_javas_table() {
         let order = |names: &[&'static str]| {

@@ -1,8 +1,8 @@
-//! A hold: keeps the connection open for a time and counts the received messages.
+//! A hold sampler: keeps a connection open for a time and counts the received messages.
 //!
 //! In a plan, a hold is a Flow Control Action that pauses and has a Simple Config Element with properties of Throng
-//! as a child. JMeter pauses; Throng receives messages and produces a sample with the action's name. Hot path: each
-//! message of a held connection is checked, without allocations once warm.
+//! as a child. JMeter only pauses; Throng receives messages and produces a sample with the action's name. Each
+//! message on the connection is checked, without allocations after the first messages.
 
 use std::ops::ControlFlow;
 
@@ -13,7 +13,7 @@ use crate::env::Env;
 use crate::pattern::Pattern;
 use crate::template::Template;
 
-/// Prefix of the property names of a hold.
+/// Prefix of the property names of a hold sampler.
 pub(super) const PREFIX: &str = "throng.websocket.hold.";
 
 const PROPERTIES: [&str; 5] = ["until_messages", "least_messages", "match", "time", "time_unit"];
@@ -42,7 +42,7 @@ pub struct HoldSettings {
     pub unit_ns: u64,
 }
 
-/// Findings of a hold about a message.
+/// Findings of a hold sampler about a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HoldMatch {
     /// True if the hold counts the message.
@@ -115,8 +115,8 @@ impl Hold {
         Ok(HoldSettings { duration_ms, until_messages, least_messages, unit_ns })
     }
 
-    /// Checks a data message. Patterns are applied to its payload as text; a payload that is not UTF-8 matches no
-    /// pattern.
+    /// Checks a data message. Patterns are applied to its payload as a string; a payload that is not UTF-8 matches
+    /// no pattern.
     pub fn check(&self, payload: &[u8], settings: &HoldSettings, env: &mut Env<'_>) -> HoldMatch {
         if self.pattern.is_none() && self.time.is_none() {
             return HoldMatch { counts: true, sent_ns: None };

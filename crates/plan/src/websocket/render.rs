@@ -1,7 +1,8 @@
-//! Evaluates a sampler to a [`Call`]: checks in the plug-in's order, then URL, headers and payload.
+//! Evaluates a WebSocket sampler to a [`Call`]: makes the checks in the plug-in's order, then renders URL, headers
+//! and payload.
 //!
-//! Files are read anew for each sample, as in the plug-in; other costs are those of copying bytes. An exception of
-//! an expression fails the sample; in JMeter such a sample is lost without a result.
+//! Files are read anew for each sample, as in the plug-in; the remaining work only copies bytes. An exception of an
+//! expression fails the sample; in JMeter such a sample is lost without a result.
 
 use std::fmt::Write;
 use std::io::{ErrorKind, Read};
@@ -108,7 +109,7 @@ impl WebSocket {
             _ => None,
         };
         let is_known = env.core.thrown.take().is_none() && call.problem.is_none();
-        // Variables that only users define are still references, so that the size is unknown.
+        // Variables that are defined only for users are still references, so the size is unknown.
         bytes.filter(|bytes| is_known && *bytes > 0 && !call.data.contains("${"))
     }
 
@@ -133,7 +134,7 @@ impl WebSocket {
         }
     }
 
-    /// Encodes the text in `call.data` as the bytes to send.
+    /// Encodes the string in `call.data` as the bytes to send.
     fn encode_payload(&self, call: &mut Call) {
         match self.payload.form {
             Form::Text => {}
@@ -291,7 +292,8 @@ impl Limit {
     const CONNECT: Self =
         Self { name: "Connection timeout", least: 1, most: 999_999, checked: true };
     const READ: Self = Self { name: "Read timeout", least: 0, most: 9_999_999, checked: true };
-    /// A sampler that only writes has no field for the read timeout; a value in the plan still must be a number.
+    /// A sampler that only writes has no field for the read timeout. A value in the plan must nevertheless be a
+    /// number.
     const UNCHECKED: Self = Self { name: "Read timeout", least: 0, most: i32::MAX, checked: false };
 }
 
@@ -319,7 +321,7 @@ fn trim(text: &str) -> &str {
     text.trim_matches(|c: char| c <= ' ')
 }
 
-/// Returns the error for a sample that never started.
+/// Returns the error for a sample whose time measurement never started.
 fn refused(message: &str) -> Refusal {
     Refusal {
         code: "Sampler error".into(),
@@ -328,8 +330,8 @@ fn refused(message: &str) -> Refusal {
     }
 }
 
-/// Converts the exception of an expression to the failure of the sample. The engine handles an exception that ends
-/// the user.
+/// Turns a pending exception of an expression into the failure of the sample. The engine handles exceptions that
+/// end the user.
 pub(super) fn thrown(env: &mut Env<'_>) -> Result<(), Refusal> {
     match env.core.thrown.take_if(|thrown| !thrown.stops_user()) {
         Some(thrown) => Err(Refusal {

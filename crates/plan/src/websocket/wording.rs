@@ -1,9 +1,9 @@
 //! Strings of a sample's result, word for word as in the plug-in. The engine sets the times.
 //!
 //! The functions in the order of a sample: [`refused_to_start`] if rendering failed; otherwise [`begin`] writes the
-//! sampler data, and one of the other functions the outcome. The caller clears the result and sets its label first.
-//! [`Sizes`] counts bytes as JMeter does, independently of the text, which may not be needed. The plug-in's
-//! messages about failures are:
+//! sampler data, and one of the other functions writes the outcome. The caller first clears the result and sets its
+//! label. [`Sizes`] counts bytes as JMeter does, independently of the response as a string, which may not be
+//! needed. The plug-in's messages about failures are:
 //!
 //! | failure | function | text |
 //! |---|---|---|
@@ -42,7 +42,7 @@ pub const NOT_INFLATED: &str = "java.lang.NullPointerException: Cannot invoke \
 pub struct Sizes {
     /// Size of the upgrade response and of frame headers; negative if a payload was compressed.
     pub headers: i64,
-    /// Size of payloads after inflating.
+    /// Size of payloads after decompression.
     pub body: i64,
     /// Bytes sent: those of the upgrade request, or those of the last frame sent after it.
     pub sent: u64,
@@ -88,7 +88,8 @@ pub fn refused_to_start(refusal: &Refusal, result: &mut SampleResult) {
     result.sampler_data.push_str(&refusal.sampler_data);
 }
 
-/// Writes the result if there is no connection and the sampler does not open one. Such a sample has never started.
+/// Writes the result of a sample without a connection, if the sampler does not open one. The time measurement of
+/// such a sample never started.
 pub fn no_connection(act: &Act, result: &mut SampleResult) {
     result.success = false;
     match act {
@@ -117,7 +118,7 @@ pub fn begin(url: &str, existing: bool, result: &mut SampleResult) {
     let _ = write!(result.sampler_data, "Connect URL:\n{url}\n{existing}");
 }
 
-/// Writes the sampler data of the sent frame (`Call::data`).
+/// Writes the sampler data about the sent frame (`Call::data`).
 pub fn request(act: &Act, data: &str, result: &mut SampleResult) {
     match act {
         Act::RequestResponse(_) | Act::Write => {
@@ -211,8 +212,8 @@ fn fill(frame: &Frame<'_>, result: &mut SampleResult) {
     }
 }
 
-/// Sets the variable that tells if a data frame ended its message, if the plan mentions it. For samples whose
-/// result is not needed; [`success`] also sets it.
+/// Sets the variable that tells whether a data frame ended its message, if the plan mentions this variable. For
+/// samples whose result is not needed; [`success`] also sets it.
 pub fn note_final(frame: &Frame<'_>, env: &mut Env<'_>) {
     if let Some(variable) = env.names.find(LAST_FRAME_FINAL) {
         env.vars.set(variable, if frame.fin { "true" } else { "false" });
@@ -301,7 +302,7 @@ pub fn discarded(filter: &str, frame: &Frame<'_>, sub: &mut SampleResult) {
 fn response_headers(answer: &[u8], out: &mut String) {
     let mut headers: Vec<(String, String)> = Vec::new();
     for line in answer.split(|byte| *byte == b'\n').skip(1) {
-        // The plug-in drops every CR, wherever it is, and reads the rest as ASCII.
+        // The plug-in drops every CR, wherever it is, and interprets the other bytes as ASCII.
         let line: String = line
             .iter()
             .filter(|byte| **byte != b'\r')
@@ -323,7 +324,7 @@ fn response_headers(answer: &[u8], out: &mut String) {
     }
 }
 
-/// Writes the result of a hold that ended by its time or its number of messages.
+/// Writes the result of a hold sampler that ended by its time or its number of messages.
 pub fn held(messages: u64, least: u64, result: &mut SampleResult) {
     result.success = messages >= least;
     result.code.push_str(if result.success { "200" } else { "Too few messages" });
@@ -333,7 +334,7 @@ pub fn held(messages: u64, least: u64, result: &mut SampleResult) {
     }
 }
 
-/// Writes the result of a hold that ended because its connection ended.
+/// Writes the result of a hold sampler that ended because its connection ended.
 pub fn hold_broken(messages: u64, reason: &str, result: &mut SampleResult) {
     result.success = false;
     result.code.push_str("Connection lost");

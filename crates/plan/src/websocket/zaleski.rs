@@ -3,7 +3,7 @@
 //! The plug-in uses Jetty's client: its upgrade request has different header lines in a different order, and pings
 //! are answered. The connection is closed at the end of the sample unless it is a *streaming* connection. Later
 //! samplers with the same connection id reuse a streaming connection, and its last messages become part of their
-//! response. [`ConnectionState`] is the state of such a connection.
+//! response. [`ConnectionState`] is the state of this connection.
 
 use std::collections::VecDeque;
 use std::fmt::Write;
@@ -20,7 +20,7 @@ use crate::result::SampleResult;
 use crate::template::Template;
 use crate::template::flag::{self, Flag};
 
-/// Default number of messages to keep.
+/// Default number of messages that are kept for later samples.
 const BACKLOG: usize = 3;
 /// Default timeout in milliseconds, for values that are not a number.
 const TIMEOUT: u32 = 20_000;
@@ -113,7 +113,7 @@ fn arguments(ctx: &mut Context<'_>, id: ElementId) -> Vec<Argument> {
             value: ctx.text(id, text("Argument.value")),
             encode: match argument.props.get("HTTPArgument.always_encode") {
                 Some(prop) => flag::of_prop(ctx, id, prop),
-                // A plain argument is always encoded.
+                // An argument of the plain class is always encoded.
                 None => Flag::Fixed(!argument.class.ends_with("HTTPArgument")),
             },
         }
@@ -197,7 +197,7 @@ impl Zaleski {
     }
 
     /// Writes the query, with parameters encoded if the plan requests it. As in the plug-in, `java.net.URI` then
-    /// quotes it once more.
+    /// escapes it once more.
     fn write_query(&self, env: &mut Env<'_>, out: &mut String) {
         let (mut name, mut value, mut joined) = (env.core.take(), env.core.take(), env.core.take());
         let mut bytes = Vec::new();
@@ -261,7 +261,7 @@ impl Zaleski {
         talk
     }
 
-    /// Starts a sample on a kept connection: clears the log of the previous sample.
+    /// Starts a sample on a kept connection: clears the messages of the previous sample.
     pub fn start_reused(&self, talk: &mut ConnectionState, call: &Call) {
         talk.log.clear();
         talk.log.push_str("\n\n[Execution Flow]\n - Reusing exising connection\n");
@@ -333,7 +333,7 @@ impl ConnectionState {
         }
     }
 
-    /// Fills the result of a sample that has stopped waiting for any reason. `keeps`: the connection stays open.
+    /// Fills the result of a sample that has stopped waiting, for any reason. `keeps`: the connection stays open.
     /// `opened`: the connection was established. `closes`: a message matched the close pattern.
     pub fn finish(&mut self, keeps: bool, opened: bool, closes: bool, result: &mut SampleResult) {
         const ENDED: &str = " - WebSocket conection has been successfully closed by the server\n";
@@ -365,7 +365,7 @@ impl ConnectionState {
         self.write_message("", result);
     }
 
-    /// Fills the result of a sample that could not send; `problem` is Java's message.
+    /// Fills the result of a sample that could not send. `problem` is Java's message.
     pub fn fail(&mut self, problem: &str, result: &mut SampleResult) {
         result.success = false;
         self.write_message(problem, result);

@@ -1,4 +1,4 @@
-//! Test world: a user, and everything else that an evaluation environment refers to.
+//! Test module `world`: a user, and everything else that an evaluation environment refers to.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
@@ -60,8 +60,8 @@ impl World {
         world
     }
 
-    /// Returns the world in which JMeter recorded the tables of expressions: the seventh user of a group in its first
-    /// iteration. `names` are those of strings that were compiled without a plan.
+    /// Returns the world in which JMeter recorded the tables of expressions: the seventh user of a group in its
+    /// first iteration. `names` are the variable names of strings that were compiled without a plan.
     pub(crate) fn named(names: Names, shared: Shared) -> Self {
         let mut world = Self::new(plan_of("", ""));
         world.plan.names = names;
@@ -149,7 +149,8 @@ impl World {
     }
 }
 
-/// Compiles a plan with one thread group: `body` is its content, and `beside` follows on the level of the group.
+/// Compiles a plan with one thread group: `body` is its content, and `beside` contains elements on the level of the
+/// group.
 pub(crate) fn plan_of(body: &str, beside: &str) -> Compiled {
     compile_source(&source_of(body, beside), &Settings::default())
 }
@@ -176,7 +177,7 @@ pub(crate) fn column(text: &str) -> String {
     text.replace('\\', "\\\\").replace('\n', "\\n").replace('\t', "\\t").replace('\r', "\\r")
 }
 
-/// Returns the text of a column in a recorded table.
+/// Decodes a column of a recorded table to a string.
 pub(crate) fn text_of(column: &str) -> String {
     let mut out = String::new();
     let mut chars = column.chars();

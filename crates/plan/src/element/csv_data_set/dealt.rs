@@ -1,8 +1,8 @@
-//! Data files whose lines are divided by number: a process needs only the lines of its own users.
+//! Data files whose lines are divided among users by number: a process needs only the lines of its own users.
 //!
-//! Line k is for user k mod users ([`Shard`](crate::state::Shard)). A file that is cut for one share keeps the
-//! number of lines: lines of other shares are blank, so that each line keeps its line number. A file is read twice,
-//! in pieces.
+//! Line k is for user k mod users ([`Shard`](crate::state::Shard)). A file that is cut for one process keeps the
+//! number of lines: lines of other processes are blank, so that each line keeps its line number. A file is read
+//! twice, in pieces.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
@@ -17,7 +17,7 @@ use crate::plan::GroupId;
 /// Maximum length of a line in bytes; a file with a longer line is not a data file.
 const LONGEST: usize = 16 << 20;
 
-/// A data file that users of several shares read together.
+/// A data file that users of several processes read together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DealtFile {
     /// Name of the file as in the plan.
@@ -31,22 +31,22 @@ pub struct DealtFile {
     skip_first: bool,
 }
 
-/// Reason why a file cannot be cut.
+/// The reason why a file cannot be cut.
 #[derive(Debug)]
 pub enum UnsplittableFile {
     /// The file cannot be read.
     Unreadable(io::Error),
-    /// The line boundaries cannot be found byte by byte; the string is the reason.
+    /// The line boundaries cannot be found by comparing bytes. Contains the reason.
     Form(&'static str),
 }
 
-/// Callback for lines and their numbers. A header line, which is no data, has no number.
+/// Callback that receives each line and its number. The header line, which is not data, has no number.
 type Each<'a> = dyn FnMut(Option<u64>, &[u8]) -> io::Result<()> + 'a;
 
 impl CsvDataSet {
-    /// Returns the file as users of the group read it, if that is constant. `all` is the number of users for files
-    /// shared by all groups, `own` the number of users of this group. The error is the file's name, if constant,
-    /// for a file that each user reads separately or whose format is not constant.
+    /// Returns the data file as users of the group read it, if its settings are constant. `all` is the number of
+    /// users for files that all groups share, `own` the number of users of this group. The error is the file's
+    /// name, if constant, for a file that each user reads separately or whose format is not constant.
     pub(crate) fn dealt(
         &self,
         group: GroupId,
@@ -75,7 +75,7 @@ impl CsvDataSet {
 }
 
 impl DealtFile {
-    /// True if both files have the same format and division of lines, whatever their names.
+    /// Returns true if both files have the same format and the same division of lines, whatever their names.
     pub fn is_dealt_as(&self, other: &Self) -> bool {
         let named = Self { file: self.file.clone(), ..other.clone() };
         *self == named
@@ -90,8 +90,9 @@ impl DealtFile {
         self.pass(path, &mut |_, _| Ok(()))
     }
 
-    /// Copies the file into several files: each has its own lines, and blank lines in place of the others. `owner`
-    /// returns the index of the target file for a line number, from 0. One pass, whatever the number of files.
+    /// Copies the file into several files. Each file gets its own lines, and blank lines in place of the others.
+    /// `owner` returns the index of the target file for a line number, from 0. This takes one pass, whatever the
+    /// number of files.
     ///
     /// # Errors
     ///
@@ -102,7 +103,7 @@ impl DealtFile {
         into: &mut [impl Write],
         owner: impl Fn(u64) -> usize,
     ) -> Result<u64, UnsplittableFile> {
-        // Missing blank lines are written before the file's next own line.
+        // Missing blank lines are written before the next line that belongs to the file.
         let mut written = vec![0; into.len()];
         let lines = self.pass(path, &mut |number, line| {
             let Some(number) = number else {
@@ -215,7 +216,7 @@ mod tests {
         DealtFile { file, users: 3, recycle: false, encoding, quoted, skip_first }
     }
 
-    /// Returns the file cut for user 1 of three.
+    /// Returns the part of the file for user 1 of three users.
     fn cut(of: &DealtFile, name: &str, content: &str) -> Result<(u64, String), UnsplittableFile> {
         let path = std::env::temp_dir().join(format!("throng-cut-{name}-{}", std::process::id()));
         std::fs::write(&path, content).expect("writable");

@@ -14,7 +14,7 @@ const IN_MEMORY: u64 = 256 << 20;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// Reason why a file cannot be read; JMeter's message where JMeter has one.
+/// The reason why a file cannot be read: JMeter's message if JMeter has one.
 pub(super) type Problem = String;
 
 /// Format of the lines of a data file.
@@ -51,7 +51,7 @@ impl Text {
         self.header.as_deref()
     }
 
-    /// Returns line number `nth` with its line break.
+    /// Returns the data line number `nth`, from 0, with its line break.
     pub(super) fn line(&self, nth: u64) -> &str {
         let nth = nth as usize;
         let range = self.starts.get(nth).zip(self.starts.get(nth + 1));
@@ -119,7 +119,7 @@ impl Stream {
         self.header.as_deref()
     }
 
-    /// Seeks to the first data line.
+    /// Moves to the first data line.
     fn start(&mut self) -> io::Result<()> {
         self.reader.seek(SeekFrom::Start(0))?;
         if self.reader.fill_buf()?.starts_with(BOM) {
@@ -134,7 +134,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Appends the next line; false at the end of the file or after a read error.
+    /// Appends the next line to `out`. Returns false at the end of the file or after a read error.
     pub(super) fn next(&mut self, recycle: bool, out: &mut String) -> bool {
         self.read(out).unwrap_or(false)
             || (recycle && self.start().is_ok() && self.read(out).unwrap_or(false))
@@ -142,7 +142,7 @@ impl Stream {
 
     fn read(&mut self, out: &mut String) -> io::Result<bool> {
         self.line.clear();
-        // A line with an open quote continues until the quote is closed.
+        // A line with an open quote continues on the next lines until the quote is closed.
         loop {
             if self.reader.read_until(b'\n', &mut self.line)? == 0 {
                 break;

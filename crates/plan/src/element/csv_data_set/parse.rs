@@ -5,7 +5,7 @@
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct BadLine;
 
-/// Calls `each` for every value of the line. Text after the line break is not read.
+/// Calls `each` for every value of the line. Characters after the line break are not read.
 pub(super) fn quoted(
     line: &str,
     delimiter: char,
@@ -32,7 +32,7 @@ pub(super) fn quoted(
             _ => return Ok(()),
         }
         if rest.is_empty() {
-            // A delimiter at the end is followed by one more, empty value.
+            // After a delimiter at the end of the line, one more, empty value follows.
             each("");
             return Ok(());
         }
@@ -79,7 +79,7 @@ fn quoted_value<'a>(
 pub(super) fn quoted_line(text: &str, delimiter: char) -> usize {
     let bytes = text.as_bytes();
     let mut at = 0;
-    // True at the start of a value, the only position at which a quote opens a quoted value.
+    // True at the start of a value. Only at this position does a quote open a quoted value.
     let mut fresh = true;
     while at < bytes.len() {
         match bytes[at] {
@@ -96,7 +96,7 @@ pub(super) fn quoted_line(text: &str, delimiter: char) -> usize {
                     }
                 }
                 fresh = false;
-                // Another character after the closing quote is an error and ends the line right after that
+                // Any other character after the closing quote is an error. The line ends right after that
                 // character.
                 match text[at..].chars().next() {
                     Some(c) if c != delimiter && !is_end(c) => return at + c.len_utf8(),
@@ -116,7 +116,7 @@ pub(super) fn quoted_line(text: &str, delimiter: char) -> usize {
     bytes.len()
 }
 
-/// Returns the length of the first line, including its line break; quotes have no meaning.
+/// Returns the length of the first line, including its line break. Quotes are not interpreted.
 pub(super) fn plain_line(text: &str) -> usize {
     let bytes = text.as_bytes();
     match bytes.iter().position(|b| matches!(b, b'\n' | b'\r')) {

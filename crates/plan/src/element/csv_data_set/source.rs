@@ -1,5 +1,5 @@
-//! Positions in data files that users share, found by file and sharing mode. Finding a position takes a lock, once
-//! per user.
+//! Positions in data files that users share, identified by file and sharing mode. Looking up a position takes a
+//! lock, once per user.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ pub(super) struct Source {
     deal: Deal,
 }
 
-/// Content of a file or, if it is not in memory, its single reader.
+/// The content of a file, or its single reader if the file is not kept in memory.
 #[derive(Debug)]
 struct Content {
     header: Option<String>,
@@ -64,8 +64,8 @@ impl Source {
         self.quoted
     }
 
-    /// Appends the next line of this process's share to the empty `out`; false at the end. Lines whose values may
-    /// be quoted keep their line break.
+    /// Appends the next line of this process's share to `out`, which is empty. Returns false at the end. Lines
+    /// whose values may be quoted keep their line break.
     pub(super) fn next(&self, recycle: bool, out: &mut String) -> bool {
         let found = match &self.lines.lines {
             Body::Memory(text) => {
@@ -109,7 +109,7 @@ impl Sources {
 
     /// Reads a data file before its first use.
     pub(super) fn preload(&self, key: &Key) {
-        // The user who needs the file reports its error.
+        // An error is reported by the first user that needs the file.
         let _ = self.content(key);
     }
 
@@ -145,7 +145,7 @@ impl Sources {
         }
         let (header, lines, keep) = match file::open(&id.0, &key.encoding, shape)? {
             Lines::Memory(text) => (text.header().map(str::to_string), Body::Memory(text), true),
-            // For a file that is not in memory, each position has its own reader.
+            // If the file is not in memory, each position has its own reader.
             Lines::Stream(stream) => {
                 (stream.header().map(str::to_string), Body::Stream(Mutex::new(stream)), false)
             }
@@ -177,8 +177,8 @@ mod tests {
     use super::*;
     use crate::state::Shard;
 
-    /// Returns the lines that `count` processes read in turns, until one of them reaches the end; `most` lines at
-    /// most.
+    /// Returns the lines, at most `most`, that `count` processes read alternately until one of them reaches the
+    /// end.
     fn dealt(count: u32, recycle: bool, most: usize, text: &str) -> Vec<String> {
         let name = format!("throng-dealt-{}-{count}-{recycle}-{most}.csv", std::process::id());
         let file = std::env::temp_dir().join(name);

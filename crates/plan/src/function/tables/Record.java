@@ -67,7 +67,7 @@ public class Record {
         }
         Map<String, Object> set = new TreeMap<>();
         for (Map.Entry<String, Object> entry : variables.entrySet()) {
-            // A variable without a value is as good as none.
+            // A variable without a value is not recorded.
             if (entry.getValue() != null) {
                 set.put(entry.getKey(), entry.getValue());
             }

@@ -54,7 +54,7 @@ fn rows_of_a_file_are_shared_and_stay_until_the_next() {
     assert_eq!(world.eval(&next), "");
     assert_eq!(row(&mut world), ["bob", ""]);
     assert_eq!(world.eval(&beyond), "|");
-    // Another user gets the next row; the first row follows the last.
+    // Another user gets the next row; after the last row, the first one follows.
     let first = std::mem::take(&mut world.memory);
     assert_eq!(row(&mut world), ["last", ""]);
     world.memory = Memory::default();
@@ -72,7 +72,7 @@ fn a_csv_file_has_an_alias_and_a_place_beside_the_plan() {
     let (log, _) = std::sync::mpsc::channel();
     world.shared = Arc::new(Shared::new([("csvread.delimiter", ";")], &folder.0, log));
     assert_eq!([&read, &open, &read].map(|text| world.eval(text)), ["", "", "b"]);
-    // The only open file replaces a missing name. It is opened again and has its own rows.
+    // The only open file is used if a name is missing. It is opened again and then has separate rows.
     assert_eq!(world.eval(&first), "a");
 }
 
@@ -139,7 +139,7 @@ fn whole_files_are_read_again_when_they_change() {
 fn strings_are_appended_to_files_unless_told_otherwise() {
     let folder = Folder::new("append");
     let file = folder.0.join("out.txt").to_str().unwrap().to_owned();
-    // If the plan itself names the file, the file may be anywhere.
+    // If the plan itself names the file, the file may be in any folder.
     let calls = [
         format!(r"${{__StringToFile({file},a\n)}}"),
         format!("${{__StringToFile({file},b,False)}}"),

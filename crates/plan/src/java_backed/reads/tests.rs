@@ -37,7 +37,7 @@ fn parts_of_results_are_told_apart() {
     assert_eq!(reads("def it = prev\nit.getTime()"), whole);
     assert_eq!(reads("prev.getSubResults()[0]"), whole);
     assert_eq!(reads("handle(ctx)"), (Reads::all() - Reads::PREVIOUS, WHOLE));
-    // The response size also counts the received headers.
+    // The response size also includes the received headers.
     assert_eq!(reads("prev.setResponseData(x)"), (Reads::RESULT, Needs::HEADERS));
     assert_eq!(groovy("sampleResult.getTime()").reads, Reads::RESULT);
 }

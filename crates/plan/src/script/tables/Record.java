@@ -199,7 +199,7 @@ public class Record {
     static Map<String, String> shown(JMeterVariables variables) {
         Map<String, String> found = new TreeMap<>();
         for (Map.Entry<String, Object> entry : variables.entrySet()) {
-            // A variable without a value is as good as none.
+            // A variable without a value is not recorded.
             if (entry.getValue() != null) {
                 found.put(entry.getKey(), entry.getValue() + (entry.getValue() instanceof String ? "" : " (object)"));
             }

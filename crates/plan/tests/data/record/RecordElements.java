@@ -78,7 +78,7 @@ public class RecordElements {
             JMeterContext context = JMeterContextService.getContext();
             context.setVariables(variables);
             context.setPreviousResult(result);
-            // What an extractor keeps of a sample goes with it.
+            // The data that an extractor keeps of a sample is removed with it.
             context.getSamplerContext().clear();
             try {
                 if (element instanceof PostProcessor) {
@@ -87,7 +87,7 @@ public class RecordElements {
                     check.invoke(null, List.of((Assertion) element), result, context);
                 }
             } catch (RuntimeException e) {
-                // Nothing is recorded of it but what it left behind.
+                // Only what the element has left behind is recorded.
             }
             if (element instanceof PostProcessor) {
                 Map<String, Object> left = new TreeMap<>();

@@ -47,7 +47,7 @@ public class RecordRequests {
         for (int n = 0; n < samples.getLength(); n++) {
             Element sample = (Element) samples.item(n);
             String code = sample.getAttribute("rc");
-            // Failures of this machine's network, and of a plan that JMeter's own editor cannot make.
+            // Excludes failures of this machine's network, and plans that JMeter's own editor cannot create.
             if (code.contains("HttpHostConnectException") || code.contains("ClassCastException")) {
                 continue;
             }
@@ -113,7 +113,7 @@ public class RecordRequests {
                 }
             }
         } catch (Exception e) {
-            // The client has gone; what it sent is kept.
+            // The client has closed the connection; what it sent is kept.
         }
     }
 }

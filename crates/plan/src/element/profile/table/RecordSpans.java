@@ -1,4 +1,5 @@
-// Records when users of Stepping, Ultimate and Open Model Thread Groups start and end, as their own classes have it.
+// Records when users of Stepping, Ultimate and Open Model Thread Groups start and end, computed by the plug-ins'
+// own classes.
 //
 //   java -cp "$HOME_OF_JMETER/lib/*:$HOME_OF_JMETER/lib/ext/*:$HOME_OF_JMETER/bin/ApacheJMeter.jar" RecordSpans.java $HOME_OF_JMETER >spans.txt
 //

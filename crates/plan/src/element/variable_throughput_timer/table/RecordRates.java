@@ -1,4 +1,4 @@
-// Records the rates that jp@gc's Throughput Shaping Timer has in each second of a schedule, as its own class has them.
+// Records the rate in each second of a schedule, computed by the class of jp@gc's Throughput Shaping Timer.
 //
 //   java -cp "$HOME_OF_JMETER/lib/*:$HOME_OF_JMETER/lib/ext/*:$HOME_OF_JMETER/bin/ApacheJMeter.jar" RecordRates.java $HOME_OF_JMETER >rates.txt
 //
