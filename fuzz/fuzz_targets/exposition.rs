@@ -1,5 +1,5 @@
-//! Fuzzes the text of Prometheus exporters and the lines of PerfMon agents: no panic, figures are numbers, and their
-//! count is bounded.
+//! Fuzzes the text of Prometheus exporters and the lines of PerfMon agents: no panic, metrics are numbers, and
+//! their count is bounded.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Fuzzes replies of a Java machine: each reply is parsed or rejected with a message, and uses no more memory than its
+//! Fuzzes replies of a JVM: each reply is parsed or rejected with a message, and uses no more memory than its
 //! length.
 //!
 //! Input: the number of the operation, then the reply.

@@ -1,7 +1,7 @@
 //! Fuzzes scripts of `__jexl3`: no panic, no endless loop, and the same value each time, compiled before a run or
 //! during it.
 //!
-//! Input: the script. It can use the variables `a` (a number), `b` (a text) and `c` (empty).
+//! Input: the script. It can use the variables `a` (a number), `b` (a string) and `c` (empty).
 
 #![no_main]
 

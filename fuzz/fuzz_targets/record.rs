@@ -1,4 +1,4 @@
-//! Fuzzes record files and result files: any content is read without a panic, and the figures read are consistent.
+//! Fuzzes record files and result files: any content is read without a panic, and the metrics read are consistent.
 //!
 //! Input: a byte that selects the kind of file, and the content. With a flag, the content is put into a frame with a
 //! correct checksum.

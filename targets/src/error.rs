@@ -3,7 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 
-/// The reasons for which [`start`](crate::start) fails.
+/// The reasons why [`start`](crate::start) fails.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("no target is called `{0}`; there are: {1}")]

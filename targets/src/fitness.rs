@@ -1,9 +1,10 @@
 //! `fitness`: a service that sleeps, with a limited number of workers.
 //!
 //! Each request occupies a worker for a random 100-1500 ms (`nextInt(1500) % 1401 + 100` from a secure generator).
-//! Further requests wait in order of arrival. Throughput is therefore limited to workers / 0.8 s, and more users only
-//! wait longer. The queue is computed, without threads: a request starts when the first worker is free. The answer is
-//! JSON with `retcode`, `retdata` and `retmsg`, which contains figures of this process from the end of the sleep.
+//! Further requests wait in order of arrival. Throughput is therefore limited to workers / 0.8 s, and more users
+//! only wait longer. The queue is computed, without threads: a request starts when the first worker is free. The
+//! answer is JSON with `retcode`, `retdata` and `retmsg`, which contains metrics of this process from the end of
+//! the sleep.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,9 +1,9 @@
 //! Systems under test: small servers with known behaviour, most of them HTTP.
 //!
-//! Examples, tests, benches and `throng target` all load-test the servers of this library, so that figures in the docs
-//! and in tests refer to the same servers. Most HTTP targets are a [`Service`](service::Service) on one event-loop
-//! thread ([`reactor`]). The [`websocket`] targets have their own loop for very many connections. Answers do not depend
-//! on the date, except for times in chat messages, so byte counts are the same in each run.
+//! Examples, tests, benches and `throng target` all load-test the servers of this library, so that metrics in the
+//! docs and in tests refer to the same servers. Most HTTP targets are a [`Service`](service::Service) on one
+//! event-loop thread ([`reactor`]). The [`websocket`] targets have their own loop for very many connections.
+//! Answers do not depend on the date, except for times in chat messages, so byte counts are the same in each run.
 //!
 //! ```
 //! let running = targets::start(targets::Config::new("fixed").option("size", 20))?;

@@ -1,5 +1,5 @@
-//! Figures of this process and machine from `/proc`, for answers that contain them like those of a JVM service. Also
-//! burns processor time.
+//! Metrics of this process and machine from `/proc`, for answers that contain them like those of a JVM service.
+//! Also burns processor time.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ pub(crate) struct Figures {
     pub(crate) user_ms: u64,
 }
 
-/// Reads processor time and load of this process. Unreadable figures are zero.
+/// Reads processor time and load of this process. Unreadable metrics are zero.
 pub(crate) fn figures() -> Figures {
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();

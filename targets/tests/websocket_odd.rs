@@ -33,7 +33,7 @@ fn open(odd: &Running, path: &str) -> Client {
     client
 }
 
-/// Returns the reason for which the client refuses the upgrade's answer.
+/// Returns the reason why the client refuses the upgrade's answer.
 fn refusal(odd: &Running, path: &str) -> Refusal {
     let mut client = ask(odd, path);
     let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! Stationary block bootstrap of seconds: how much every figure of a run varies by chance.
+//! Stationary block bootstrap of seconds: how much every metric of a run varies by chance.
 //!
 //! Blocks of consecutive seconds, of geometric length with mean b, are drawn until the resample is as long as the run.
 //! The histograms of the drawn seconds are merged, and rate, mean, percentiles and error ratio are all read from that
@@ -65,7 +65,7 @@ impl Unit<'_> {
     }
 }
 
-/// Figures of a run or of a resample.
+/// Metrics of a run or of a resample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Metric {
     Rate,
@@ -90,7 +90,7 @@ impl Metric {
         Self::P999,
     ];
 
-    /// Returns the percentile as a share, 0 to 1; `None` for other figures.
+    /// Returns the percentile as a share, 0 to 1; `None` for other metrics.
     pub fn percentile(self) -> Option<f64> {
         match self {
             Self::P50 => Some(0.5),
@@ -119,7 +119,7 @@ impl Metric {
 /// Values of all metrics in the order of [`Metric`]: rates per second, errors as a share, times in ms.
 pub type Figures = [f64; 8];
 
-/// Figures of a run, and of its resamples.
+/// Metrics of a run, and of its resamples.
 #[derive(Clone, Debug)]
 pub struct Resampled {
     pub figures: Figures,
@@ -128,11 +128,11 @@ pub struct Resampled {
     /// Mean length of a block in units, and the number of units.
     pub block: f64,
     pub units: usize,
-    /// Widening of the interval of the rate, of the median, and of all other figures.
+    /// Widening of the interval of the rate, of the median, and of all other metrics.
     rate: Widening,
     median: Widening,
     times: Widening,
-    /// Figures of each resample; empty where there is no interval.
+    /// Metrics of each resample; empty where there is no interval.
     pub resamples: Vec<Figures>,
     /// Why there is no interval.
     pub refusal: Option<Refusal>,
@@ -340,13 +340,13 @@ impl Table {
     fn block(&self) -> f64 {
         let (rates, means, medians) = (self.rates(), self.means(), self.medians());
         let block = |series: &[f64]| memory(series).block;
-        // A few errors at regular distances look like a long memory. They must not take away the intervals of all other
-        // figures.
+        // A few errors at regular distances look like a long memory. They must not take away the intervals of all
+        // other metrics.
         let errors = block(&self.errors).min(self.count.len() as f64 / LEAST_BLOCKS);
         block(&rates).max(block(&means)).max(block(&medians)).max(errors)
     }
 
-    /// Computes the figures of units, each counted the given number of times.
+    /// Computes the metrics of units, each counted the given number of times.
     fn figures(&self, taken: impl Iterator<Item = (usize, f64)>) -> Figures {
         let mut merged = vec![0.0; self.groups.len()];
         let (mut seconds, mut count, mut errors, mut elapsed) = (0.0, 0.0, 0.0, 0.0);
@@ -393,7 +393,7 @@ impl Table {
 }
 
 impl Resampled {
-    /// Returns a figure with its 95 % interval.
+    /// Returns a metric with its 95 % interval.
     pub fn figure(&self, metric: Metric) -> (f64, Option<(f64, f64)>) {
         let at = metric as usize;
         let drawn = self.spread(metric);
@@ -410,12 +410,12 @@ impl Resampled {
     }
 
     /// Returns the resampled values without the factor of Student's t: their deviation is the standard error of the
-    /// figure, with the degrees of freedom of [`Resampled::df`].
+    /// metric, with the degrees of freedom of [`Resampled::df`].
     pub fn errors(&self, metric: Metric) -> Vec<f64> {
         self.drawn(metric, 1.0)
     }
 
-    /// Returns the degrees of freedom of the error of a figure.
+    /// Returns the degrees of freedom of the error of a metric.
     pub fn df(&self, metric: Metric) -> f64 {
         self.widening(metric).df
     }

@@ -1,11 +1,11 @@
 //! The comparison of two runs, or of two sets of repeated runs: significant differences and their size.
 //!
 //! For two single runs, the interval of a difference comes from a stationary block bootstrap of their seconds: it
-//! covers the random variation within these two runs. With three and more runs on each side, each run is one unit. A
-//! difference counts if it is significant among all compared figures (at most 5 % false discoveries) *and* above a
-//! floor. Where there is no difference, the comparison names the smallest change that would have shown. Error shares,
-//! and shares of responses as expected, are judged by the counts of the whole runs instead ([`failures`]). Table,
-//! sentence and criterion use that judgement.
+//! covers the random variation within these two runs. With three and more runs on each side, each run is one unit.
+//! A difference counts if it is significant among all compared metrics (at most 5 % false discoveries) *and* above
+//! a floor. Where there is no difference, the comparison names the smallest change that would have shown. Error
+//! shares, and shares of responses as expected, are judged by the counts of the whole runs instead ([`failures`]).
+//! Table, sentence and criterion use that judgement.
 
 mod changes;
 mod doubts;
@@ -93,13 +93,13 @@ pub struct Comparison {
     /// Sides whose times are whole milliseconds: result files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub whole_ms: Vec<&'static str>,
-    /// Labels that a side lacks: figures of all requests then describe different work.
+    /// Labels that a side lacks: metrics of all requests then describe different work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing_labels: Option<Words>,
     /// A label whose share of the requests differs between the sides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shifted_label: Option<Words>,
-    /// Sentences on Java machines of watched hosts whose settings were equal in all runs.
+    /// Sentences on JVMs of watched hosts whose settings were equal in all runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub same_java: Vec<Words>,
     /// Message about the samples that could not be read, if there are any.
@@ -142,7 +142,8 @@ pub struct Difference {
     pub change: f64,
     /// 95 % interval of the change.
     pub interval: Option<(f64, f64)>,
-    /// Probability (p) of such a difference between equal sides, and p adjusted for the number of compared figures (q).
+    /// Probability (p) of such a difference between equal sides, and p adjusted for the number of compared metrics
+    /// (q).
     pub p: Option<f64>,
     pub q: Option<f64>,
     pub result: Outcome,
@@ -159,8 +160,8 @@ pub enum Outcome {
     Different,
     /// Significant, but too small to count.
     BelowFloor,
-    /// The interval excludes 0, but the difference may still be chance: many figures are compared, or the events are
-    /// few.
+    /// The interval excludes 0, but the difference may still be chance: many metrics are compared, or the events
+    /// are few.
     MayBeChance,
     /// The compared runs show no difference in this metric.
     None,
@@ -227,7 +228,7 @@ impl Comparison {
     }
 }
 
-/// One side of a row: the bootstrap of its units, and its figures including the warm-up.
+/// One side of a row: the bootstrap of its units, and its metrics including the warm-up.
 struct Side {
     resampled: Resampled,
     whole: [f64; 8],
@@ -350,7 +351,7 @@ impl Row {
 }
 
 impl Row {
-    /// Sets the result of all figures except shares to the reason why they are not comparable.
+    /// Sets the result of all metrics except shares to the reason why they are not comparable.
     fn be_open(&mut self, why: Outcome) {
         let others = self.differences.iter_mut().filter(|one| !is_share(one.metric));
         others.for_each(|one| one.result = why);
@@ -408,7 +409,7 @@ impl Common {
         both.sort_by_key(|(in_a, in_b)| std::cmp::Reverse(of_a[*in_a].0 + of_b[*in_b].0));
         both.truncate(MOST_LABELS);
         let left_out = all - both.len();
-        // A single label has the same figures as all requests.
+        // A single label has the same metrics as all requests.
         let single = a.labels.len() == 1 && b.labels.len() == 1;
         Self {
             both: if single {
@@ -543,7 +544,7 @@ fn single(label: String, transaction: bool, a: &Side, b: &Side, settings: &Setti
                 0.0
             };
             if !changes.is_empty() && difference.change.is_finite() {
-                // With coarse times, all resamples can lie on one side of the figure.
+                // With coarse times, all resamples can lie on one side of the metric.
                 let (low, high) = (quantile(&changes, 0.025), quantile(&changes, 0.975));
                 let change = difference.change;
                 difference.interval = Some((low.min(change), high.max(change)));

@@ -1,8 +1,7 @@
 //! Criteria as users write them: `p99 < 500ms`, `error% < 0.1 for label Login`, `service mean <= 20ms over 30s`.
 //!
-//! A criterion is a condition on one figure of a set of samples. The criterion does not decide whether it must hold
-//! (`--fail`)
-//! or must not hold (`--abort-if`). The grammar, with words separated by blanks:
+//! A criterion is a condition on one metric of a set of samples. The criterion does not decide whether it must hold
+//! (`--fail`) or must not hold (`--abort-if`). The grammar, with words separated by blanks:
 //!
 //! ```text
 //! criterion := [times] figure [ "(" NAME ")" ] op value { "for" "label" NAME | "over" TIME }
@@ -25,7 +24,7 @@ use stats::{Checks, Number};
 
 use crate::verdict::Words;
 
-/// A condition on one figure of a set of samples.
+/// A condition on one metric of a set of samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Criterion {
     pub figure: Figure,
@@ -39,7 +38,7 @@ pub struct Criterion {
     pub over: Option<Duration>,
 }
 
-/// A figure of a set of samples.
+/// A metric of a set of samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Figure {
     /// A time in milliseconds.
@@ -52,11 +51,11 @@ pub enum Figure {
     ErrorShare,
     /// Percent of the checked responses for which all assertions held.
     CheckShare,
-    /// A figure of the numbers that responses contain for a series.
+    /// A metric of the numbers that responses contain for a series.
     Series(OfSeries),
 }
 
-/// A figure of the numbers of a series.
+/// A metric of the numbers of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OfSeries {
     Mean,
@@ -93,19 +92,19 @@ pub enum Op {
     NotEqual,
 }
 
-/// The value that a figure is compared with.
+/// The value that a metric is compared with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Limit {
-    /// A value in the figure's unit: ms, per second, percent, or a number.
+    /// A value in the metric's unit: ms, per second, percent, or a number.
     Absolute(f64),
-    /// A difference in percent to the same figure of another run; negative for less.
+    /// A difference in percent to the same metric of another run; negative for less.
     Relative(f64),
 }
 
-/// Bounds of a figure of times if the samples in flight at the end are included.
+/// Bounds of a metric of times if the samples in flight at the end are included.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
-    /// The figure in ms if all samples in flight had been answered right after the end.
+    /// The metric in ms if all samples in flight had been answered right after the end.
     pub least_ms: f64,
     /// True if the value has no upper bound because some samples never finished.
     pub is_open: bool,
@@ -113,7 +112,7 @@ pub struct Bounds {
     pub samples: u64,
 }
 
-/// Figures of a set of samples, as criteria read them.
+/// Metrics of a set of samples, as criteria read them.
 pub trait Figures {
     fn count(&self) -> u64;
     /// Returns the number of failed samples; `None` where the source of the samples does not say which ones failed.
@@ -129,9 +128,9 @@ pub trait Figures {
     }
     /// Returns the length of the time in which the samples were taken, in seconds.
     fn seconds(&self) -> f64;
-    /// Returns a figure of times in ms; `None` where there is no sample.
+    /// Returns a metric of times in ms; `None` where there is no sample.
     fn time_ms(&self, times: Times, stat: Stat) -> Option<f64>;
-    /// Returns the bounds of a figure of times with the samples in flight at the end; `None` without such samples.
+    /// Returns the bounds of a metric of times with the samples in flight at the end; `None` without such samples.
     fn with_unanswered(&self, _: Times, _: Stat) -> Option<Bounds> {
         None
     }
@@ -150,7 +149,7 @@ pub enum Outcome {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
     pub criterion: Criterion,
-    /// Value in the figure's unit; `None` where no sample has such a value.
+    /// Value in the metric's unit; `None` where no sample has such a value.
     pub value: Option<f64>,
     pub outcome: Outcome,
     /// Reason, where the value alone does not explain the outcome; see [`crate::evidence`].
@@ -175,7 +174,7 @@ impl Criterion {
         grammar::read(text).map_err(|words| format!("{text:?}: {words}"))
     }
 
-    /// Returns the criterion's figure for a set of samples.
+    /// Returns the criterion's metric for a set of samples.
     pub fn value(&self, of: &dyn Figures) -> Option<f64> {
         let count = of.count();
         match self.figure {
@@ -217,7 +216,7 @@ impl Criterion {
         }
     }
 
-    /// Compares the figure with the limit, without judging the evidence. Without a value the criterion is not met.
+    /// Compares the metric with the limit, without judging the evidence. Without a value the criterion is not met.
     pub fn judge(&self, of: &dyn Figures) -> Judged {
         let value = self.value(of);
         let met = value.is_some_and(|value| self.holds(value));
@@ -299,7 +298,7 @@ impl Times {
         }
     }
 
-    /// Returns the first word of a figure of times, "response" or "service", as criteria and headings write it.
+    /// Returns the first word of a metric of times, "response" or "service", as criteria and headings write it.
     pub fn word(self) -> Words {
         let (en, zh) = match self {
             Self::Response => ("response", "响应"),
@@ -404,12 +403,12 @@ impl Op {
 }
 
 impl Figure {
-    /// True if the figure's values are whole numbers.
+    /// True if the metric's values are whole numbers.
     fn is_number(self) -> bool {
         matches!(self, Self::Count | Self::Errors)
     }
 
-    /// Returns the figure's name as users write it, with the kind of time.
+    /// Returns the metric's name as users write it, with the kind of time.
     pub fn name(self) -> String {
         match self {
             Self::Time(times, stat) => {
@@ -516,7 +515,7 @@ impl Figures for OfPart<'_> {
     }
 }
 
-/// Returns a figure in ms of a histogram in µs; `None` for an empty histogram.
+/// Returns a metric in ms of a histogram in µs; `None` for an empty histogram.
 pub fn of_hist(hist: &Hist, stat: Stat) -> Option<f64> {
     if hist.total() == 0 {
         return None;

@@ -1,5 +1,5 @@
 //! Criteria need evidence besides a value within their limit: the samples must mean what the user expects of the
-//! figure.
+//! metric.
 //!
 //! A refused connection takes no time, and a label that never occurred has no errors. The rules, in order:
 //!
@@ -19,8 +19,8 @@
 //! 8. A criterion that holds in a run that ended early is undecided: the rest of the load was not made. The same
 //!    applies where a target stopped answering until the end.
 //!
-//! If a figure holds, but more than [`FEW_ERRORS`] of the samples failed and no criterion is about them, its text says
-//! so.
+//! If a metric holds, but more than [`FEW_ERRORS`] of the samples failed and no criterion is about them, its text
+//! says so.
 //!
 //! The cost is a few comparisons per criterion.
 
@@ -167,7 +167,7 @@ impl Evidence<'_> {
         lacks.map(|reason| (Outcome::Undecided, reason))
     }
 
-    /// Returns the warning for a figure that holds although samples failed, if no criterion is about the failures.
+    /// Returns the warning for a metric that holds although samples failed, if no criterion is about the failures.
     fn unasked_few(&self, criterion: &Criterion, of: &dyn Figures) -> Option<Words> {
         let (errors, all) = (ignored(criterion, of)?, of.count());
         let is_few = errors as f64 <= FEW_ERRORS * all as f64;

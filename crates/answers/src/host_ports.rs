@@ -26,7 +26,7 @@ const USED_ALONE: f64 = 0.7;
 /// range.
 const OWN: f64 = 0.5;
 
-/// Figures of a host at one second.
+/// Metrics of a host at one second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reading {
     /// Time of the reading, epoch ms.

@@ -1,4 +1,4 @@
-//! Effective settings of the Java machines on watched hosts, in words, and their comparison between two runs.
+//! Effective settings of the JVMs on watched hosts, in words, and their comparison between two runs.
 //!
 //! With some collectors the largest heap varies by a few percent while they adapt. So sizes that are close count
 //! neither as equal nor as different.
@@ -15,7 +15,7 @@ const DIFFERENT: f64 = 0.05;
 /// Largest number of hosts with the same settings that a sentence names.
 const MOST_NAMED: usize = 5;
 
-/// The Java machine of a watched host. A setting that its exporter does not report is `None`.
+/// The JVM of a watched host. A setting that its exporter does not report is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Machine<'r> {
     #[serde(skip)]
@@ -28,7 +28,7 @@ pub struct Machine<'r> {
     /// Java version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub java: Option<&'r str>,
-    /// Command-line options of the Java machine.
+    /// Command-line options of the JVM.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<&'r str>,
     /// Programs with the options after them, which are not in force: `-jar app.jar -Xmx1g`, separated by `; `.
@@ -36,7 +36,7 @@ pub struct Machine<'r> {
     pub misplaced_options: Option<&'r str>,
 }
 
-/// Returns the Java machines of a run, in the order in which the record names them.
+/// Returns the JVMs of a run, in the order in which the record names them.
 pub fn machines(record: &Record) -> Vec<Machine<'_>> {
     let mut found: Vec<Machine<'_>> = Vec::new();
     for fact in &record.facts {
@@ -98,8 +98,8 @@ fn apart(a: u64, b: u64) -> f64 {
     a.abs_diff(b) as f64 / a.max(b).max(1) as f64
 }
 
-/// Returns sentences on the hosts whose Java machine had the same settings in all these runs. Hosts with the same
-/// settings share a sentence.
+/// Returns sentences on the hosts whose JVM had the same settings in all these runs. Hosts with the same settings
+/// share a sentence.
 pub(crate) fn unchanged(a: &[Record], b: &[Record]) -> Vec<Words> {
     let all: Vec<Vec<Machine<'_>>> = a.iter().chain(b).map(machines).collect();
     let Some((first, others)) = all.split_first() else { return Vec::new() };
@@ -156,8 +156,7 @@ fn sentence(machine: &Machine<'_>, hosts: &[&str], runs: usize) -> Words {
     }
 }
 
-/// Returns the settings of Java machines that differ between two runs: the name of each setting with its value in both
-/// runs.
+/// Returns the settings of JVMs that differ between two runs: the name of each setting with its value in both runs.
 pub(crate) fn changed(a: &Record, b: &Record) -> Vec<(Words, [String; 2])> {
     let mut found = Vec::new();
     let of_b = machines(b);

@@ -156,7 +156,7 @@ pub struct Peak {
     pub load: f64,
     pub rate: f64,
     pub interval: Option<(f64, f64)>,
-    /// The peak lies beyond the tested loads: reports do not show it among their headline figures.
+    /// The peak lies beyond the tested loads: reports do not show it among their headline metrics.
     pub extrapolated: bool,
 }
 

@@ -1,4 +1,4 @@
-//! A machine that generator and target share. While its processors are full, the measured figures show what the
+//! A machine that generator and target share. While its processors are full, the measured metrics show what the
 //! generator leaves to the target, not what the target can do on a machine of its own.
 
 use std::net::{IpAddr, SocketAddr};

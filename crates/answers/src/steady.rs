@@ -1,8 +1,8 @@
-//! The part of a run whose figures are compared: warmed up, and under full load.
+//! The part of a run whose metrics are compared: warmed up, and under full load.
 //!
-//! Seconds in which users still start or already end do not belong to it. Neither does a partial second at the end of a
-//! run, in which its users end. All rows of a result file count. [`crate::warmup`] finds the warm-up within. [`Steady`]
-//! names what was left out, and figures of the whole run remain available.
+//! Seconds in which users still start or already end do not belong to it. Neither does a partial second at the end
+//! of a run, in which its users end. All rows of a result file count. [`crate::warmup`] finds the warm-up within.
+//! [`Steady`] names what was left out, and metrics of the whole run remain available.
 
 use crate::warmup::{Course, WarmUp, warm_up};
 use record::{Change, Record, Second};

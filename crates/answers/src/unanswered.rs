@@ -1,9 +1,9 @@
 //! Samples in flight when the run ended. The time that a sample has waited by then is a lower bound of its response
 //! time.
 //!
-//! A run that ends normally leaves one sample per user in flight. Most of them have waited for less time than completed
-//! samples took, and they change no figure. A target that hangs leaves samples that waited much longer than any
-//! response took.
+//! A run that ends normally leaves one sample per user in flight. Most of them have waited for less time than
+//! completed samples took, and they change no metric. A target that hangs leaves samples that waited much longer
+//! than any response took.
 
 use stats::hist::{Hist, layout};
 
@@ -14,7 +14,7 @@ const STUCK: u64 = 2;
 /// Share of stuck samples from which on a mean has no value as evidence.
 const MOST_STUCK: f64 = 0.01;
 
-/// Returns the bounds of a figure of completed samples if the samples in flight are included; `None` if none was in
+/// Returns the bounds of a metric of completed samples if the samples in flight are included; `None` if none was in
 /// flight. Histograms are in µs.
 pub fn bounds(answered: &Hist, unanswered: &Hist, stat: Stat) -> Option<Bounds> {
     let samples = unanswered.total();

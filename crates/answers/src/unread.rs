@@ -1,4 +1,5 @@
-//! Samples that are missing from the figures because a part of the file could not be read, and their possible effect.
+//! Samples that are missing from the metrics because a part of the file could not be read, and their possible
+//! effect.
 //!
 //! Lost samples are of unknown kind: all or none of them may have failed, and all may be the slowest. An incomplete
 //! last row is no loss: the run was ended while it wrote the row.

@@ -8,7 +8,7 @@ use serde::Serialize;
 pub enum Confidence {
     /// The kernel, the server or the plan reports the fact itself.
     Certain,
-    /// The finding follows from counted figures by arithmetic.
+    /// The finding follows from counted metrics by arithmetic.
     Arithmetic,
     /// Two independent signs, each of them statistically significant.
     Statistical,
@@ -31,7 +31,7 @@ pub enum About {
     Run,
 }
 
-/// A text in both languages of the report.
+/// A string in both languages of the report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Words {
     pub en: String,
@@ -55,7 +55,7 @@ impl Words {
     }
 }
 
-/// A figure that supports a finding.
+/// A metric that supports a finding.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Evidence {
     pub metric: String,
@@ -64,7 +64,7 @@ pub struct Evidence {
     /// 95 % interval of the value, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<(f64, f64)>,
-    /// Start and end of the part of the run that the figure covers, epoch ms.
+    /// Start and end of the part of the run that the metric covers, epoch ms.
     pub from_ms: i64,
     pub to_ms: i64,
 }
@@ -78,7 +78,7 @@ pub struct Finding {
     pub confidence: Confidence,
     pub words: Words,
     pub evidence: Vec<Evidence>,
-    /// Causes that the same figures exclude.
+    /// Causes that the same metrics exclude.
     pub exonerates: Vec<Words>,
     pub advice: Words,
     /// Command that prints the section of the documentation on the rule: `throng explain ID`.
@@ -89,8 +89,8 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// True if a finding on the generator makes this one doubtful: it is about the target, and rests on figures rather
-    /// than on what the server or the kernel states.
+    /// True if a finding on the generator makes this one doubtful: it is about the target, and rests on metrics
+    /// rather than on what the server or the kernel states.
     pub(crate) fn is_doubtful(&self) -> bool {
         self.about == About::Target && self.confidence != Confidence::Certain
     }

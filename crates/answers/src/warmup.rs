@@ -1,11 +1,11 @@
 //! Warm-up of a run: the beginning, which differs from the rest.
 //!
 //! MSER-5 (K. P. White, "An Effective Truncation Heuristic", Simulation 69, 1997; S. Spratt, 1998): of means of 5
-//! values, cut d* = argmin_{d ≤ m} Σ_{i>d}(Y_i - Ȳ_{n,d})² / (n-d)². White's m is n/2. A warm-up hardly takes half of a
-//! run, so here m is n/3, or 10 s in a short run. A minimum at m means that the series is not steady. The rule depends
-//! on the measure and fails on some queues (R. Wang and P. Glynn, TOMACS 26, 2016). So it is applied to the rate and to
-//! the p95. A cut counts only if the part before it differs from the rest by more than chance and by at least 2 %. This
-//! module drops no seconds: the caller shows figures with and without the warm-up.
+//! values, cut d* = argmin_{d ≤ m} Σ_{i>d}(Y_i - Ȳ_{n,d})² / (n-d)². White's m is n/2. A warm-up hardly takes half
+//! of a run, so here m is n/3, or 10 s in a short run. A minimum at m means that the series is not steady. The rule
+//! depends on the measure and fails on some queues (R. Wang and P. Glynn, TOMACS 26, 2016). So it is applied to the
+//! rate and to the p95. A cut counts only if the part before it differs from the rest by more than chance and by at
+//! least 2 %. This module drops no seconds: the caller shows metrics with and without the warm-up.
 //!
 //! An outage is not a warm-up, even at the start of the run. Seconds whose share of failures is far above the median
 //! are treated as if they were like the others.
@@ -13,9 +13,9 @@
 //! After a warm-up a run is better: it has a higher rate or shorter times, and not more failures. A cut before a change
 //! for the worse is not a warm-up. Such a run is unsteady, and all of it counts.
 //!
-//! Limits. In runs of 100 s and more the values are seconds, in batches of 5. In shorter runs, from 20 s on, the rate
-//! is read in slots of 100 ms (batches of half a second), and the p95 in single seconds (MSER of 1997, without
-//! batches). There a warm-up is not found if it takes less than 2 s or changes the figure by less than about 5 %. A
+//! Limits. In runs of 100 s and more the values are seconds, in batches of 5. In shorter runs, from 20 s on, the
+//! rate is read in slots of 100 ms (batches of half a second), and the p95 in single seconds (MSER of 1997, without
+//! batches). There a warm-up is not found if it takes less than 2 s or changes the metric by less than about 5 %. A
 //! target that still fills caches after minutes looks steady in a run of 20 s.
 
 use std::borrow::Cow;
@@ -84,13 +84,13 @@ pub fn mser(values: &[f64], batch: usize, most: usize) -> Option<Cut> {
 pub struct WarmUp {
     /// Length of the warm-up in seconds; 0 if none was found.
     pub seconds: usize,
-    /// The run did not become steady: it has no steady part to take figures from.
+    /// The run did not become steady: it has no steady part to take metrics from.
     pub unsteady: bool,
     /// The run is too short to look for a warm-up.
     pub too_short: bool,
 }
 
-/// Per-second figures of a run.
+/// Per-second metrics of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Course<'a> {
     pub rates: &'a [f64],

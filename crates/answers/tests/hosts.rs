@@ -1,4 +1,4 @@
-//! Several similar watched hosts, one of which gets too little traffic: the reason, as far as the figures show it.
+//! Several similar watched hosts, one of which gets too little traffic: the reason, as far as the metrics show it.
 // Each test binary uses only a part of the module `situations`.
 mod situations;
 
@@ -6,7 +6,7 @@ use answers::rules;
 use record::{Record, Series, Unit};
 use situations::all::quiet;
 
-/// Returns a run of one minute with watched hosts of these names and figures, constant over all seconds.
+/// Returns a run of one minute with watched hosts of these names and metrics, constant over all seconds.
 fn watching(hosts: &[(&str, &str, f64)]) -> Record {
     let mut record = quiet();
     let series = |(host, metric, _): &(&str, &str, f64)| Series {

@@ -119,7 +119,7 @@ fn a_rate_that_does_not_grow_names_the_thread_too() {
 
 #[test]
 fn a_load_that_may_wait_says_nothing() {
-    // Five users on four workers wait a little; the figures look like five workers without waits.
+    // Five users on four workers wait a little; the metrics look like five workers without waits.
     for (workers, light) in [(4, 5), (1, 2), (1, 20)] {
         let heavy = served(workers, &at_once(200));
         let verdict = together(&served(workers, &at_once(light)), &heavy);

@@ -40,7 +40,7 @@ fn cut_at_end(from: u64, stop: i64) -> Record {
     record
 }
 
-/// Adds a second label with the figures of `of`.
+/// Adds a second label with the metrics of `of`.
 fn beside(mut record: Record, of: &Record) -> Record {
     record.labels.push(Label { name: "other".into(), transaction: false, folded: 0 });
     for (second, other) in record.seconds.iter_mut().zip(&of.seconds) {

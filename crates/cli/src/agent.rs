@@ -1,4 +1,5 @@
-//! `throng agent`: an agent that a run has started by ssh, or one that waits at a NATS server until runs hire it.
+//! `throng agent`: an agent that a run has started by ssh, or an agent that waits at a NATS server until a run
+//! reserves it.
 
 use fleet::nats::{Server, Waiting, wait};
 

@@ -11,7 +11,7 @@ use record::Series;
 pub(crate) struct PortsAhead(BTreeMap<Arc<str>, (Ahead, Option<f64>)>);
 
 impl PortsAhead {
-    /// Adds the figures of a second. Returns a warning once for each host whose ports will run out.
+    /// Adds the metrics of a second. Returns one warning for each host whose ports will run out.
     pub(crate) fn add(&mut self, at_ms: i64, watched: &[(Series, f64)]) -> Vec<String> {
         let waiting = watched.iter().filter(|(series, _)| &*series.metric == "time_wait");
         let told = waiting.filter_map(|(series, waiting)| {

@@ -8,7 +8,7 @@ use crate::jmeter_line::{self, Given};
 use crate::properties::Setting;
 use crate::request::{Request, check_proxy_scheme};
 
-/// The task that JMeter's command line requests.
+/// The action that JMeter's command line requests.
 #[derive(Debug)]
 pub(crate) enum Asked {
     Run(Box<Request>),
@@ -22,7 +22,7 @@ pub(crate) enum Asked {
 pub(crate) fn asked(args: &[OsString]) -> Result<Asked, String> {
     let parsed = jmeter_line::parse(args, &flags::run_option)?;
     let given = &parsed.given;
-    // Options that only Throng has mean the same as in `throng run`.
+    // Options that only Throng has are parsed as in `throng run`.
     let mut request = flags::run_options(&parsed.own)?;
     request.listen = true;
     let mut gui = true;
@@ -84,8 +84,8 @@ pub(crate) fn asked(args: &[OsString]) -> Result<Asked, String> {
     }
 }
 
-/// Returns the name of a log file with dates in place of the patterns in quotes: `run_'yyyyMMdd'.log`. Returns `None`
-/// if a quoted text is not a valid pattern.
+/// Returns the name of a log file with dates in place of the quoted patterns: `run_'yyyyMMdd'.log`. Returns `None`
+/// if a quoted string is not a valid pattern.
 fn dated(name: &str, now_ms: i64) -> Option<String> {
     let mut out = String::new();
     let mut quoted = false;
@@ -100,7 +100,7 @@ fn dated(name: &str, now_ms: i64) -> Option<String> {
     quoted.then_some(out)
 }
 
-/// Returns the reason for refusing an option, and what replaces it.
+/// Returns an error message about a refused option, with the option that replaces it.
 fn refusal(option: &Given<'_>) -> String {
     let instead = match option.flag.short {
         's' => "hosts of -R and --fleet need no server: ssh reaches them",

@@ -22,8 +22,8 @@ pub(crate) fn lines(changed: &[Changed]) -> Vec<String> {
     changed.iter().map(line).collect()
 }
 
-/// True if a complaint about a number of a thread group ([`Setting::complaint`], behind the group's path) is void, because
-/// the load replaces the number or leaves the group out.
+/// Returns true if a message about a number of a thread group ([`Setting::complaint`], after the group's path) does
+/// not apply, because the load replaces the number or leaves the group out.
 pub(crate) fn voids(given: &LoadOverrides, plan: &Plan, complaint: &str) -> bool {
     let is_void = |group: &Group| {
         let message = complaint.strip_prefix(group.path.as_str());
@@ -38,7 +38,7 @@ pub(crate) fn voids(given: &LoadOverrides, plan: &Plan, complaint: &str) -> bool
     plan.groups.iter().filter(|group| group.phase == Phase::Main).any(is_void)
 }
 
-/// True if a load takes the place of a setting of the thread group.
+/// Returns true if a load replaces a setting of the thread group.
 fn replaces(ask: &LoadSettings, what: Setting) -> bool {
     let is_rate = ask.rate.is_some();
     match what {
@@ -50,7 +50,7 @@ fn replaces(ask: &LoadSettings, what: Setting) -> bool {
     }
 }
 
-/// Returns a line for each thread group whose load differs from the plan's, for a plan that is only checked.
+/// Returns a line for each thread group whose load differs from the plan's load, for a plan that is only checked.
 pub(crate) fn of_plan(
     loaded: &Loaded,
     properties: &Properties,

@@ -1,9 +1,9 @@
 //! `throng check`: lists the elements of a plan that run natively, run in Java, are left out, or cannot run.
 //!
-//! Everything is reported at once, each with line, path and consequence. The exit code is 0 if `throng run` would run
-//! the plan, and 3 if not. No part of the plan is run. Questions that only Java could answer are listed as unknown,
-//! unless `--run-java` allows starting Java. `files` finds plans in folders, and missing files that plans name;
-//! `several` formats the results of more than one plan.
+//! Everything is reported at once, each finding with line, path and consequence. The exit code is 0 if `throng run`
+//! would run the plan, and 3 if not. No part of the plan is run. Questions that only Java could answer are listed
+//! as unknown, unless `--run-java` allows starting Java. `files` finds plans in folders, and missing files that
+//! plans name; `several` formats the results of several plans.
 
 mod files;
 mod several;
@@ -39,7 +39,7 @@ use crate::request::Request;
 use crate::terminal;
 use crate::tty;
 
-/// Support levels in the order of the report: obstacles to a run come first.
+/// Support levels in the order of the report. Those that prevent a run come first.
 const ORDER: [Level; 4] = [Level::Unsupported, Level::Jvm, Level::Ignored, Level::Native];
 
 pub(crate) fn run(flags: CheckFlags) -> Exit {
@@ -68,7 +68,7 @@ fn check_all(mut flags: CheckFlags) -> Exit {
         return fail(&message);
     }
     let check = |path: &PathBuf| match std::fs::metadata(path) {
-        // A pipe found in a folder could block forever. A pipe that the user named is read.
+        // A pipe that is found in a folder could block forever. A pipe that the user has named is read.
         Ok(about) if !about.is_file() && !flags.plans.contains(path) => {
             Err(format!("cannot read {}: not a regular file", path.display()))
         }
@@ -162,7 +162,7 @@ impl Checked {
         Self::of_bytes(request, (&path, bytes), run_java)
     }
 
-    /// Checks the plan of a request, given the plan's path and text.
+    /// Checks the plan of a request, given the path and content of the plan.
     fn of_bytes(
         request: &Request,
         (path, bytes): (&Path, Vec<u8>),
@@ -233,8 +233,8 @@ impl Checked {
         serde_json::to_value(report).unwrap_or_default()
     }
 
-    /// True if `throng run` would run the plan, with or without --skip-unsupported. Prints the findings unless the
-    /// output is JSON, and prints the reasons for which the plan would not run.
+    /// Returns true if `throng run` would run the plan, with or without --skip-unsupported. Prints the findings
+    /// unless the output is JSON, and the reasons why the plan would not run.
     pub(crate) fn admits(&self, as_json: bool, skip_unsupported: bool) -> bool {
         let loaded = &self.loaded;
         let runs = if skip_unsupported { loaded.is_valid() } else { runs(loaded) };
@@ -278,7 +278,7 @@ pub(crate) fn unheeded(properties: &Properties, loaded: &Loaded) -> Vec<String> 
                 };
                 format!("{reads_none}{meant}: write ${{__P({name})}} where -J{name} should set it")
             }
-            // Plug-ins and later versions of JMeter have further properties of this family.
+            // Plug-ins and later versions of JMeter define further properties with this prefix.
             (None, None) if key.starts_with("jmeter.") => continue,
             (None, None) => {
                 unknown.push(format!("{key} ({origin})"));
@@ -299,7 +299,8 @@ pub(crate) fn unheeded(properties: &Properties, loaded: &Loaded) -> Vec<String> 
     lines
 }
 
-/// Returns the names that the plan reads. A file that the plan includes and that is missing may read any property.
+/// Returns the names of the properties that the plan reads. If an included file is missing, the plan may read any
+/// property.
 fn readers(loaded: &Loaded) -> Readers {
     let mut readers = Readers::of(loaded.sources());
     if !missing_in(loaded).included.is_empty() {
@@ -334,14 +335,14 @@ fn runs(loaded: &Loaded) -> bool {
     loaded.is_valid() && loaded.obstacles().next().is_none()
 }
 
-/// Returns the reason for which no Java is available for a plan that could use it.
+/// Returns the reason why no Java is available for a plan that could use it.
 fn no_java(loaded: &Loaded, properties: &Properties) -> Option<String> {
     let plan = loaded.plan.as_ref()?;
     java::needed(plan, |key| properties.get(key).map(str::to_owned)).err()
 }
 
-/// Loads the plan without Java. Returns `None` if the plan then has elements that cannot run. Such a plan needs Java
-/// only for functions that may belong to a plug-in.
+/// Loads the plan without Java. Returns `None` if the plan then has elements that cannot run. A plan that can be
+/// loaded needs Java only for functions that may belong to a plug-in.
 fn load_without(path: &Path, bytes: Vec<u8>, properties: &mut Properties) -> Option<Loaded> {
     let mut none = properties.clone();
     none.leave_java_out();
@@ -355,13 +356,13 @@ fn load_without(path: &Path, bytes: Vec<u8>, properties: &mut Properties) -> Opt
 
 /// Findings about the part of a plan that runs in Java.
 struct OfJava {
-    /// Names of the elements, and the Java and jars that run them.
+    /// Names of the elements that run in Java, with the Java installation and jars that run them.
     place: String,
     /// True if Java was started for the check.
     looked: bool,
 }
 
-/// Text about the questions that only Java could answer, and the option that starts Java.
+/// Message about the questions that only Java could answer, with the option that starts Java.
 const UNKNOWN: &str = "whether its classes can be loaded and its scripts compile is unknown: --run-java has Java look, which loads the plan's jars \
                        and compiles its scripts";
 
@@ -415,7 +416,7 @@ pub(crate) fn missing_classes(plan: &Plan, needed: &java::Needed) -> Vec<Diag> {
     elements.map(diag).collect()
 }
 
-/// Starts a Java machine and returns its findings about the plan.
+/// Starts a JVM and returns its findings about the plan.
 fn ask_java(
     plan: &Plan,
     needed: java::Needed,
@@ -533,7 +534,7 @@ fn verdict(loaded: &Loaded) -> String {
     }
 }
 
-/// Returns the text about the number of warnings of a plan that runs.
+/// Returns a message with the number of warnings, for a plan that runs.
 fn with_warnings(loaded: &Loaded) -> String {
     match loaded.diags.iter().filter(|diag| diag.severity == Severity::Warning).count() {
         0 => String::new(),
@@ -541,7 +542,7 @@ fn with_warnings(loaded: &Loaded) -> String {
     }
 }
 
-/// The report of a plan in the form of its JSON.
+/// The report of a plan in the structure of its JSON.
 #[derive(Serialize)]
 struct JsonReport<'a> {
     file: &'a str,

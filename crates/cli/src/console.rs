@@ -1,7 +1,7 @@
 //! Console output of a run in progress.
 //!
-//! A file or pipe receives JMeter's lines, which scripts search for. A terminal shows the view of the test below the
-//! printed lines instead ([`crate::view`]). With `--json`, standard output is reserved for the summary, and this module
+//! A file or pipe receives JMeter's lines, which scripts search for. A terminal shows the view of the test below
+//! the printed lines ([`crate::view`]). With `--json`, standard output is reserved for the summary, and this module
 //! writes to standard error.
 
 use std::io::{self, IsTerminal};
@@ -33,7 +33,7 @@ pub(crate) struct Console {
     screen: Option<Screen>,
     /// State of the view, from the first second to the end of the test.
     view: Option<View>,
-    /// The summariser of the properties, and those of the plan.
+    /// The summariser that the properties define, and those of the plan.
     summarisers: Vec<Summariser>,
     /// Property `summariser.out`: prints the summariser's lines.
     print: bool,
@@ -66,13 +66,13 @@ impl Console {
         self.beside(|console| console.put(&format!("{text}\n")));
     }
 
-    /// Prints a line that the user requested, also with `--quiet`.
+    /// Prints a line that the user has requested, even with `--quiet`.
     pub(crate) fn asked_for(&mut self, text: &str) {
         self.clear();
         terminal::write(self.stream(), &format!("{text}\n"));
     }
 
-    /// Prints a line of JMeter's that is redundant for a user at a terminal. On a terminal it is left out.
+    /// Prints a line of JMeter, unless the output is a terminal, where the line would be redundant.
     pub(crate) fn jmeter_line(&mut self, text: &str) {
         if self.screen.is_none() {
             self.put(&format!("{text}\n"));
@@ -91,7 +91,7 @@ impl Console {
         self.report(&render::warning(message, error_colour()));
     }
 
-    /// Prints a warning that may occur very often: only the first ones are printed; all are in the log.
+    /// Prints a warning that may occur very often. Only the first ones are printed; the log has all of them.
     pub(crate) fn warn_some(&mut self, message: &str) {
         self.warned += 1;
         match self.warned {
@@ -108,8 +108,7 @@ impl Console {
         exit
     }
 
-    /// In a quiet run, prints the criteria that are missed or undecided, because a quiet run prints no summary with
-    /// them.
+    /// Prints the criteria that are missed or undecided, if the run is quiet and so prints no summary with them.
     pub(crate) fn missed(&mut self, judgement: &Judgement) {
         if self.quiet {
             let lines: Vec<String> = judgement.missed().collect();
@@ -119,19 +118,19 @@ impl Console {
         }
     }
 
-    /// Prints a text on standard error unchanged.
+    /// Prints a string on standard error unchanged.
     pub(crate) fn report(&mut self, text: &str) {
         self.beside(|_| terminal::err(text));
     }
 
-    /// Prints a text above the view of the test.
+    /// Prints output above the view of the test.
     fn beside(&mut self, print: impl FnOnce(&mut Self)) {
         self.clear();
         print(self);
         self.refresh();
     }
 
-    /// Creates JMeter's summarisers: the one of the properties, and those that the plan names.
+    /// Creates JMeter's summarisers: the one that the properties define, and those of the plan.
     pub(crate) fn create_summarisers(&mut self, properties: &Properties, of_plan: &[String]) {
         self.print = properties.flag("summariser.out", true);
         self.log = properties.flag("summariser.log", true);
@@ -228,7 +227,7 @@ impl Console {
         }
     }
 
-    /// Prints a text unchanged, except in a quiet run.
+    /// Prints a string unchanged, except in a quiet run.
     pub(crate) fn put(&mut self, text: &str) {
         if !self.quiet {
             terminal::write(self.stream(), text);
@@ -260,7 +259,7 @@ fn stamp(now_ms: i64) -> String {
     format!("{} ({now_ms})", now.strftime("%Y %b %-d %H:%M:%S %Z"))
 }
 
-/// Returns the resources used between two readings. The peak is that of the later reading.
+/// Returns the resources used between two measurements. The peak is that of the later measurement.
 pub(crate) fn used(before: &Usage, now: &Usage) -> Usage {
     Usage { user_s: now.user_s - before.user_s, system_s: now.system_s - before.system_s, ..*now }
 }

@@ -1,10 +1,10 @@
 //! JMeter's control port: `shutdown.sh`, `stoptest.sh` and similar scripts send a command by UDP from this machine.
 //!
 //! `Shutdown` ends the run gracefully, and `StopTestNow` ends it immediately, like the first and the second Ctrl-C.
-//! `HeapDump` and `ThreadDump` apply only to a Java machine; they are answered with a message. The port is the first
-//! free one from `jmeterengine.nongui.port` (4445) to `jmeterengine.nongui.maxport` (4455). A value up to 1000 disables
-//! it. The AutoStop listener of jp@gc ends a run through this port, so plans with that listener receive the port's
-//! number.
+//! `HeapDump` and `ThreadDump` apply only to a JVM; they are answered with a message. The port is the first free
+//! one from `jmeterengine.nongui.port` (4445) to `jmeterengine.nongui.maxport` (4455). A value of at most 1000
+//! disables it. The AutoStop listener of jp@gc ends a run through this port, so plans with that listener receive
+//! the port's number.
 
 use std::net::{Ipv4Addr, UdpSocket};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -17,7 +17,7 @@ use crate::properties::Properties;
 /// JMeter's control port, open.
 #[derive(Debug)]
 pub(crate) struct Control {
-    /// The line that JMeter prints about the port.
+    /// The line about the port that JMeter prints.
     pub(crate) line: String,
     /// Port number, if a port is open.
     pub(crate) port: Option<u16>,

@@ -1,4 +1,4 @@
-//! Cost of a finished run, computed from its summary, for the summary's text and JSON.
+//! Cost of a finished run, computed from its summary, for the text and the JSON of the summary.
 
 use plan::plan::{Plan, SamplerKind};
 use report::model::{Cost, Known, Prices, Taken};

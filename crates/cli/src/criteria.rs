@@ -1,6 +1,6 @@
-//! Criteria of a run: those that the run must meet at its end, and those that end the run early.
+//! Criteria of a run: criteria that must hold at its end, and criteria that end the run early.
 //!
-//! `window` collects the samples that a criterion applies to during the run. `judgement` contains the outcome and
+//! `window` collects the samples to which a criterion applies during the run. `judgement` contains the outcome and
 //! formats it for the console and for files.
 
 mod judgement;
@@ -24,7 +24,7 @@ use crate::project::SERIES;
 use crate::properties::Properties;
 use crate::suggest::nearest;
 
-/// The criteria that the user defined.
+/// The criteria that the user has defined.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Criteria {
     /// Criteria that the run must meet.
@@ -44,15 +44,14 @@ impl Criteria {
     }
 }
 
-/// All samples of the run that a criterion applies to.
+/// All samples of the run to which a criterion applies.
 struct Whole<'a> {
     totals: &'a Totals,
     label: Option<&'a str>,
     seconds: f64,
-    /// Names of the run's series of numbers.
+    /// Names of the run's series.
     series: &'a [String],
-    /// True if only setUp and tearDown groups sent requests. Their samples do not count for a criterion without a
-    /// label.
+    /// True if only setUp and tearDown groups sent requests. A criterion without a label ignores their samples.
     without_load: bool,
 }
 
@@ -113,27 +112,28 @@ pub(crate) struct Watch {
     /// True if a first request has started.
     begun: bool,
     aborted: Option<Judged>,
-    /// Number of iteration starts that were due, and of those that were skipped.
+    /// Number of iteration starts that were due, and number of skipped starts.
     starts: (u64, u64),
-    /// Labels in criteria that the plan defines, even if they have no samples.
+    /// Labels in criteria that the plan defines. They may have no samples.
     planned: Vec<String>,
-    /// Names of the run's series of numbers.
+    /// Names of the run's series.
     series: Vec<String>,
-    /// True if the plan has an enabled sampler, and true if it has a main thread group.
+    /// True if the plan has an enabled sampler; and true if it has a main thread group.
     has_samplers: bool,
     has_main_group: bool,
 }
 
 impl Watch {
     pub(crate) fn new(criteria: &Criteria) -> Self {
-        // Criteria without a window are judged at the end of the run, and shown during it.
+        // Criteria without a window are judged at the end of the run, and their current state is shown during it.
         let fail = criteria.fail.iter().map(|criterion| Window::new(criterion, false));
         let ends = criteria.abort.iter().map(|criterion| Window::new(criterion, true));
         let windows = fail.chain(ends).collect();
         Self { criteria: criteria.clone(), windows, ..Self::default() }
     }
 
-    /// Adds facts about the plan (labels of criteria, samplers and main thread groups) and the run's series of numbers.
+    /// Adds facts about the plan (labels of criteria, samplers and main thread groups) and the names of the run's
+    /// series.
     pub(crate) fn knowing(mut self, plan: &Plan, frame: &Frame) -> Self {
         self.planned = planned(&self.criteria, plan);
         (self.has_samplers, self.has_main_group) = (!plan.samplers.is_empty(), plan.has_main_group);
@@ -270,7 +270,7 @@ impl AtEnd<'_> {
         let Some(over) = criterion.over.filter(|_| whole.count() > 0) else { return judged };
         match &window.worst {
             Some((worst, at)) if is_lost(worst) || judged.outcome != Outcome::Undecided => {
-                // The window with the most samples counts: windows of a ramp have few.
+                // The window with the most samples sets the scale, because windows during a ramp have few samples.
                 let mut worst = evidence::of_enough(worst.clone(), window.most_samples);
                 if worst.value.is_none() && worst.reason.is_none() {
                     worst.reason = Some(empty_window(over));
@@ -290,7 +290,7 @@ impl AtEnd<'_> {
         }
     }
 
-    /// Returns an undecided result for a criterion that could not end the run because it had no data. Returns `None` if
+    /// Returns an undecided result for a criterion that could have ended the run but had no data. Returns `None` if
     /// it had data.
     fn unguarded(&self, window: &Window) -> Option<Judged> {
         let criterion = &window.criterion;
@@ -300,7 +300,7 @@ impl AtEnd<'_> {
             (Nothing::Run | Nothing::Main | Nothing::Unknown(_), _) if whole.count() == 0 => {
                 nothing.words(criterion)
             }
-            // The count for a planned label without samples is 0. All other figures then have no value.
+            // For a planned label without samples, the count is 0. All other metrics have no value.
             (Nothing::Planned, _) if whole.count() == 0 && judged.value.is_none() => {
                 nothing.words(criterion)
             }
@@ -313,7 +313,7 @@ impl AtEnd<'_> {
         Some(judged)
     }
 
-    /// Returns the reason for which a criterion has no samples.
+    /// Returns the reason why a criterion has no samples.
     fn nothing(&self, criterion: &Criterion) -> Nothing {
         match &criterion.label {
             _ if self.totals.rows().iter().all(|row| row.tally.count == 0) => Nothing::Run,
@@ -364,7 +364,7 @@ fn seconds(time: Duration) -> String {
     }
 }
 
-/// Returns the labels in criteria that the plan defines as constant texts.
+/// Returns the labels in criteria that the plan defines as constant strings.
 fn planned(criteria: &Criteria, plan: &Plan) -> Vec<String> {
     let labels = criteria.fail.iter().chain(&criteria.abort).filter_map(|one| one.label.as_ref());
     let is_planned = |label: &&String| {
@@ -375,8 +375,8 @@ fn planned(criteria: &Criteria, plan: &Plan) -> Vec<String> {
     labels.filter(is_planned).cloned().collect()
 }
 
-/// Returns error messages for criteria whose label no sample can have. Returns none if the plan's labels are not fully
-/// known.
+/// Returns error messages about criteria whose label no sample can have. Returns no messages if not all labels of
+/// the plan are known.
 pub(crate) fn unknown_labels(criteria: &Criteria, plan: &Plan) -> Vec<String> {
     let Some(names) = labels(plan) else { return Vec::new() };
     let all = criteria.fail.iter().chain(&criteria.abort);
@@ -390,7 +390,7 @@ pub(crate) fn unknown_labels(criteria: &Criteria, plan: &Plan) -> Vec<String> {
     unknown.collect()
 }
 
-/// Returns error messages for criteria about series that the run does not have.
+/// Returns error messages about criteria for series that the run does not have.
 pub(crate) fn unknown_series(criteria: &Criteria, properties: &Properties) -> Vec<String> {
     let lines = properties.get(SERIES).unwrap_or_default();
     let names: Vec<&str> =

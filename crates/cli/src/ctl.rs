@@ -1,10 +1,10 @@
-//! `throng ctl`: changes a running test, through a socket in its run's folder.
+//! `throng ctl`: changes a running test, through a socket in the folder of its run.
 //!
 //! Only the folder's owner can access the folder and the socket, and the kernel reports the user of each client. A
-//! request is a line of words. The answer is text, whose first character says if the request was carried out. The path
-//! of a socket is limited to 107 bytes, so the socket is opened through its open folder; this path also stays valid if
-//! the folder is replaced. Clients that send nothing, send invalid data or never read occupy one of at most 64 threads
-//! until their time is over.
+//! request is one line. The first character of the answer tells whether the request was carried out. The path of a
+//! socket is limited to 107 bytes, so the socket is opened through its open folder; this path also stays valid if
+//! the folder is replaced. Clients that send nothing, send invalid data or never read occupy one of at most 64
+//! threads until their time limit has passed.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read, Write};
@@ -27,11 +27,11 @@ const SOCKET: &str = "ctl.sock";
 const LONGEST: usize = 4096;
 /// Longest wait for the answer of a running test to a request.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Time for a client to send its request, and time to receive the answer.
+/// Time limit for a client to send its request, and to receive the answer.
 const CLIENTS_TIME: Duration = Duration::from_secs(3);
 /// Largest number of simultaneous clients of the control socket.
 const MOST_CLIENTS: usize = 64;
-/// Largest number of requests that a test carries out before it continues with its own work.
+/// Largest number of requests that a test carries out in a row before it continues with its own work.
 const MOST_AT_ONCE: usize = 16;
 
 /// A request to a running test.
@@ -46,7 +46,7 @@ pub(crate) enum Command {
     Status,
 }
 
-/// A new number of users or rate, or a change of the current one.
+/// A new number of users or a new rate, or a change of the current value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Amount {
     To(f64),
@@ -54,7 +54,7 @@ pub(crate) enum Amount {
 }
 
 impl Amount {
-    /// Returns the new number of users or rate, which is never below 0.
+    /// Returns the new number of users or the new rate, which is never below 0.
     pub(crate) fn of(self, now: f64) -> f64 {
         match self {
             Self::To(number) => number,
@@ -214,7 +214,7 @@ fn serve(mut stream: &UnixStream, ask: &Asker) -> io::Result<()> {
     stream.write_all(text.as_bytes())
 }
 
-/// Reads the line of a client within the client's time limit.
+/// Reads the request line of a client within the client's time limit.
 fn request(mut stream: &UnixStream) -> io::Result<String> {
     let end = Instant::now() + CLIENTS_TIME;
     let (mut line, mut part) = (Vec::new(), [0; 1024]);
@@ -287,7 +287,7 @@ fn connect(folder: &Path) -> io::Result<UnixStream> {
     UnixStream::connect(through(&File::open(folder)?))
 }
 
-/// True if a test is running in this folder: its socket accepts connections.
+/// Returns true if a test is running in this folder, so that its socket accepts connections.
 pub(crate) fn is_running(folder: &Path) -> bool {
     connect(folder).is_ok()
 }

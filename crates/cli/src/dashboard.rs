@@ -1,8 +1,8 @@
-//! JMeter's figures and report: for a result file with `-g FILE -o FOLDER`, for a run with `-e -o FOLDER` or
+//! JMeter's metrics and report: for a result file with `-g FILE -o FOLDER`, for a run with `-e -o FOLDER` or
 //! `--jmeter-figures`.
 //!
-//! The rules for existing folders and files are those of JMeter. They are checked before a run starts. After the start,
-//! a failed report is printed as an error and does not change the run's exit code.
+//! Existing folders and files are treated as in JMeter. They are checked before a run starts. After the start, a
+//! failed report is printed as an error and does not change the run's exit code.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ const STATISTICS: &str = "statistics.json";
 /// Default folder of JMeter's report.
 const FOLDER: &str = "report-output";
 
-/// JMeter's figures with valid properties, and with a writable report folder if a report was requested.
+/// The settings of JMeter's metrics, checked, and a writable report folder if a report was requested.
 pub(crate) struct Dashboard {
     place: Option<Place>,
     settings: Settings,
@@ -35,12 +35,12 @@ pub(crate) struct Dashboard {
 /// Folder of JMeter's report.
 struct Place {
     folder: PathBuf,
-    /// True if `-o` named the folder, which was then empty or was emptied.
+    /// True if `-o` named the folder, which was empty or was emptied.
     named: bool,
 }
 
 impl Dashboard {
-    /// Prepares figures for Throng's own report page.
+    /// Prepares JMeter's metrics for Throng's own report page.
     pub(crate) fn without_folder(
         sources: &Sources,
         properties: &Properties,
@@ -59,7 +59,7 @@ impl Dashboard {
         Ok(Self { place: None, settings, warnings })
     }
 
-    /// Prepares figures with a report folder. The folder must not contain any of the files `of`.
+    /// Prepares JMeter's metrics with a report folder. The folder must not contain any of the files `of`.
     fn new(request: &Request, properties: &Properties, of: &[&Path]) -> Result<Self, String> {
         let made = Self::without_folder(&request.sources, properties)?;
         let given = given(&request.sources, properties);
@@ -76,7 +76,7 @@ impl Dashboard {
         Ok(Self { place: Some(Place { folder, named }), ..made })
     }
 
-    /// Prepares the figures for the end of a run. `Err` is the exit code of a run that is not started.
+    /// Prepares JMeter's metrics for the end of a run. `Err` is the exit code of a run that is not started.
     pub(crate) fn of_run(
         request: &Request,
         properties: &Properties,
@@ -146,7 +146,7 @@ impl Dashboard {
 }
 
 impl Place {
-    /// A default folder may contain other files, but no report.
+    /// Checks the folder. A default folder may contain other files, but no report.
     fn check(&self) -> Result<(), String> {
         if !self.named && holds_a_report(&self.folder) {
             return Err(not_empty(&self.folder));
@@ -186,7 +186,7 @@ fn report_of(file: &Path, request: &Request, properties: &Properties) -> Result<
     Ok(dashboard.write(&figures, &html)?.unwrap_or_default())
 }
 
-/// Returns the values of properties. Properties that were set take precedence over those of [`of_home`].
+/// Returns the values of properties. Properties that the user has set take precedence over those of [`of_home`].
 fn given<'p>(
     sources: &Sources,
     properties: &'p Properties,
@@ -205,8 +205,8 @@ fn of_home(sources: &Sources) -> Vec<(String, String)> {
     bytes.and_then(|bytes| property_file::read(&bytes).ok()).unwrap_or_default()
 }
 
-/// Refuses a result file with content, because the run would append to it and the file would not contain this run's
-/// rows only.
+/// Refuses a result file with content. The run would append to it, and the file would then contain rows of other
+/// runs.
 fn check_results(file: &Path, force: bool) -> Result<(), String> {
     if !force && fs::metadata(file).is_ok_and(|about| about.len() > 0) {
         return Err(format!("Results file:{} is not empty; -f deletes it", file.display()));
@@ -214,8 +214,8 @@ fn check_results(file: &Path, force: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// Makes sure that the folder is empty or can be created. With `force`, deletes its content, except if the folder
-/// contains one of `files` or the working folder.
+/// Makes sure that the folder is empty or can be created. If `force` is true, deletes its content, unless the
+/// folder contains one of `files` or is the working folder.
 fn make_room(folder: &Path, force: bool, files: &[&Path]) -> Result<(), String> {
     let shown = folder.display();
     let Ok(about) = fs::metadata(folder) else {

@@ -1,7 +1,8 @@
 //! `throng demo`: runs a bundled example against its bundled target, both inside this program.
 //!
-//! The plan reads the properties `host` and `port`, which are set to the target's address. All other properties of the
-//! plan can be changed with -J, as in any run. Before the run, the demo measures how much load this machine makes.
+//! The plan reads the properties `host` and `port`, which are set to the target's address. All other properties of
+//! the plan can be changed with -J, as in any run. Before the run, the demo measures how much load this machine
+//! generates.
 
 mod speed;
 
@@ -25,7 +26,7 @@ struct Example {
     /// Options of the demo's target, and properties of its plan.
     options: &'static [(&'static str, &'static str)],
     properties: &'static [(&'static str, &'static str)],
-    /// Words about what the plan shows, and its length in seconds with these properties.
+    /// A description of what the plan shows, and its length in seconds with these properties.
     shows: &'static str,
     seconds: u64,
 }
@@ -34,11 +35,11 @@ const EXAMPLES: &[Example] = &[Example {
     name: "fitness",
     path: "examples/01-server-fitness/plan.jmx",
     plan: include_bytes!("../../../examples/01-server-fitness/plan.jmx"),
-    // A fixed seed, so that the target's sleeps are the same in each run. With random sleeps, a hundred samples would
+    // The fixed seed makes the target's sleeps the same in each run. With random sleeps, a hundred samples would
     // sometimes leave the number of workers uncertain.
     options: &[("seed", "17")],
-    // A single user measures the duration of a request. Six windows of 5 s under full load measure how many requests
-    // the target answers.
+    // A single user measures the duration of a request. Six windows of 5 s under full load measure how many
+    // requests per second the target answers.
     properties: &[("alone", "24"), ("rampup", "2"), ("duration", "40")],
     shows: "a plan finds the limit of a slow service",
     seconds: 62,

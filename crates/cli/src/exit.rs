@@ -12,20 +12,20 @@ pub(crate) enum Exit {
     Bug = 1,
     /// The command line is wrong.
     Usage = 2,
-    /// The plan is wrong or contains elements that cannot run.
+    /// The plan is invalid or contains elements that cannot run.
     Plan = 3,
     /// A criterion was missed (`--fail`) or ended the run (`--abort-if`). Also returned without a run if no sample of
     /// the plan can meet a criterion.
     Criteria = 4,
-    /// The run ended early without a request to end.
+    /// The run ended early although nobody requested it.
     Aborted = 5,
-    /// The results cannot decide the question: a criterion, a change of `--fail-if`, or a verdict. This includes a run
-    /// without samples, and a result file that does not say which samples failed.
+    /// The results do not decide the question: a criterion, a change of `--fail-if`, or a verdict. This includes a
+    /// run without samples, and a result file that does not say which samples failed.
     Undecided = 6,
     /// Worker processes died. The run continued without their users, or was stopped because of it.
     WorkersLost = 7,
-    /// The machine cannot hold the load: `throng preflight` reports this about the machine or the proxy chain, a run
-    /// was not started, or a search has no answer because of it.
+    /// The machine cannot carry the load. `throng preflight` reports this about the machine or the proxy chain, a
+    /// run was not started, or a search found no answer because of it.
     TooSmall = 8,
     /// The run finished, but rows, saved responses, files of its folder or printed output were lost.
     Lost = 9,

@@ -1,5 +1,5 @@
-//! `throng explain`: prints what the program's messages refer to: a rule of the verdict, an exit code, or a page of the
-//! documentation. The pages are part of the program, so that they are there wherever it is installed.
+//! `throng explain`: prints the documentation of what the program's messages refer to: a rule of the verdict, an
+//! exit code, or a page. The pages are part of the program, so that they are available wherever it is installed.
 
 mod page;
 
@@ -14,7 +14,7 @@ const VERDICT: &str = include_str!("../../../docs/verdict.md");
 const CODES: &str = include_str!("../../../docs/exit-codes.md");
 const LOAD: &str = include_str!("../../../docs/load.md");
 
-/// Widest line, in columns: longer lines are hard to read.
+/// Largest width of printed lines in columns, because longer lines are hard to read.
 const WIDEST: usize = 100;
 
 /// A page or a section that can be printed by name, with its subject.
@@ -55,7 +55,7 @@ const PAGES: &[Page] = &[
     },
 ];
 
-/// Name of the page that is a plan. It is printed as in its file: `throng explain first-plan > plan.jmx`.
+/// Name of the page that is a plan. It is printed unchanged: `throng explain first-plan > plan.jmx`.
 const FIRST_PLAN: &str = "first-plan";
 const PLAN: &str = include_str!("../../../examples/00-one-request/plan.jmx");
 
@@ -100,7 +100,7 @@ fn rules() -> impl Iterator<Item = &'static str> {
     VERDICT.lines().filter_map(|line| line.strip_prefix("### "))
 }
 
-/// Returns the exit codes and their names.
+/// Returns the exit codes with their names.
 fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {
     let headings = CODES.lines().filter_map(|line| line.strip_prefix("## "));
     headings.filter_map(|heading| heading.split_once(": "))
@@ -123,7 +123,7 @@ fn list() -> String {
     text
 }
 
-/// Returns the message about an unknown name, with names like it.
+/// Returns the message about an unknown name, with similar names.
 fn unknown(name: &str) -> String {
     let lower = name.to_lowercase();
     let known: Vec<&str> = rules().chain(PAGES.iter().map(|page| page.name)).collect();

@@ -1,8 +1,8 @@
 //! Detects failed scripts by the log lines of JMeter's classes. A pre-processor, a listener or a function that throws
 //! an exception changes no sample, so nothing else would report the failure.
 //!
-//! The texts are those of JMeter. They are the same for Java's classes and for scripts that run natively. A log line
-//! costs one comparison of its logger name.
+//! The messages are those of JMeter. They are the same for Java's classes and for scripts that run natively. A log
+//! line costs one comparison of its logger name.
 
 /// Prefixes of the names of classes that run scripts.
 const CLASSES: &[&str] =

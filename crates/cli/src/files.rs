@@ -10,7 +10,7 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// Largest number of files and folders in an entry, and largest depth of folders.
+/// Largest number of files and folders in an entry of the list, and largest depth of folders.
 const MOST: usize = 20_000;
 const DEEPEST: usize = 4;
 
@@ -45,7 +45,7 @@ pub(crate) fn size(path: &Path) -> Option<u64> {
 }
 
 /// Checks that the path is a regular file, or a folder that contains only regular files and folders. The error is a
-/// sentence for the user.
+/// message for the user.
 pub(crate) fn plain(path: &Path) -> Result<(), String> {
     if size(path).is_some() {
         return Ok(());

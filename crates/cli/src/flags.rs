@@ -524,7 +524,8 @@ pub(crate) struct HelpFlags {
     pub(crate) verb: Vec<String>,
 }
 
-/// Parses the command line. Help texts and usage errors are returned as clap's error, which contains the text to print.
+/// Parses the command line. A help request or a usage error is returned as clap's error, which contains the message
+/// to print.
 pub(crate) fn parse(args: &[OsString]) -> Result<Verb, clap::Error> {
     if args.get(1).is_some_and(|verb| verb == "run")
         && let Some(flags) = run_alone(&args[1..])
@@ -580,7 +581,7 @@ fn run_command() -> clap::Command {
     RunFlags::augment_args(clap::Command::new("run"))
 }
 
-/// Returns the whole command line: commands, options and their texts.
+/// Returns the whole command line: commands, options and their descriptions.
 pub(crate) fn command() -> clap::Command {
     Line::command()
 }
@@ -608,7 +609,7 @@ pub(crate) fn is_verb(word: &str) -> bool {
     verbs(&[]).iter().any(|verb| verb == word)
 }
 
-/// Returns the names of the commands below a command: `fleet`; of all commands if `parents` is empty.
+/// Returns the names of the subcommands of a command such as `fleet`; of all commands if `parents` is empty.
 fn verbs(parents: &[String]) -> Vec<String> {
     let command = Line::command();
     let below = parents.iter().try_fold(&command, |at, name| at.find_subcommand(name));
@@ -616,10 +617,10 @@ fn verbs(parents: &[String]) -> Vec<String> {
     verbs.map(|verb| verb.get_name().to_owned()).collect()
 }
 
-/// Builds a request from options of `throng run` that were found on JMeter's command line. The error is a sentence for
-/// the user.
+/// Builds a request from options of `throng run` that were found on JMeter's command line. The error is a message
+/// for the user.
 pub(crate) fn run_options(options: &[OsString]) -> Result<Request, String> {
-    // The plan's name comes from JMeter's own option.
+    // The plan's name is taken from JMeter's own option.
     let line =
         ["throng", "run", "-"].into_iter().map(OsString::from).chain(options.iter().cloned());
     match parse(&line.collect::<Vec<_>>()) {
@@ -636,12 +637,12 @@ pub(crate) fn run_option(name: &str) -> Option<bool> {
         let aliases = arg.get_visible_aliases().unwrap_or_default();
         arg.get_long() == Some(name) || aliases.contains(&name)
     };
-    // A value that must be joined by `=` is not an argument of its own.
+    // A value that must follow `=` is not a separate argument.
     let takes = |arg: &clap::Arg| arg.get_action().takes_values() && !arg.is_require_equals_set();
     run.get_arguments().find(named).map(takes)
 }
 
-/// Joins the texts to the value of one property. Returns `None` if there are no texts.
+/// Joins the strings to the value of one property. Returns `None` if there are no strings.
 fn joined(texts: &[String], by: &str) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join(by))
 }
@@ -652,7 +653,7 @@ fn rows_to(place: Option<&str>) -> Result<Option<RowsTo>, String> {
     place.map(|place| RowsTo::read(place, token)).transpose()
 }
 
-/// Parses the machines of a run and how to reach them.
+/// Parses the machines of a run and the transport by which they are reached.
 fn way(text: Option<&str>, choice: ChoiceFlags, relays: usize) -> Result<Option<Way>, String> {
     let choice = choice.choice()?;
     match text {

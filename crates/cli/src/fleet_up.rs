@@ -1,7 +1,7 @@
 //! `throng fleet up`: runs a NATS server for agents, with keys and configuration, until Ctrl-C.
 //!
-//! The server is a separate program, which is searched for in `PATH`. It runs in the foreground and ends with this
-//! process.
+//! The server is a separate program that is searched for in `PATH`. It runs in the foreground and ends together
+//! with this process.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -37,7 +37,7 @@ pub(crate) fn run(flags: &UpFlags) -> Exit {
         Ok(agents) => agents,
         Err(words) => return failed(&words, Exit::Usage),
     };
-    // Checks that the port is free. Another server on this port could be mistaken for the new one.
+    // Checks that the port is free, because another server on this port could be mistaken for the new one.
     if let Err(error) = std::net::TcpListener::bind(flags.listen) {
         return failed(&format!("--listen {}: {error}", flags.listen), Exit::Aborted);
     }
@@ -100,7 +100,7 @@ fn names(given: &[String]) -> Result<Vec<String>, String> {
     }
 }
 
-/// Starts the server. On Debian the program is in a folder that is not in the PATH of users.
+/// Starts the server. In Debian, the program is in a folder that is not in the PATH of ordinary users.
 fn start(program: &Path, config: &Path) -> io::Result<Child> {
     match start_by(program, config) {
         Err(error) if error.kind() == io::ErrorKind::NotFound && program == Path::new(SERVER) => {
@@ -113,8 +113,8 @@ fn start(program: &Path, config: &Path) -> io::Result<Child> {
 fn start_by(program: &Path, config: &Path) -> io::Result<Child> {
     let mut command = Command::new(program);
     command.arg("-c").arg(config);
-    // The server logs to standard error. It has its own process group, because Ctrl-C is for this process, which then
-    // stops the server.
+    // The server logs to standard error. It has its own process group, because Ctrl-C is only meant for this
+    // process, which then stops the server.
     command.stdin(Stdio::null()).stdout(Stdio::null()).process_group(0);
     command.spawn()
 }

@@ -1,10 +1,11 @@
 //! The folder of a run with all its files. It is readable while the run is in progress and after the process was
 //! killed.
 //!
-//! `plan.jmx` and `properties.txt` describe what was run, `seconds.jsonl` has a line for each of the last seconds, and
-//! `throng.log` is the log. `summary.txt` and `summary.json` are written at the end, and `results.jtl` if requested. A
-//! full disk is reported once and does not stop the run; room for the summary is reserved at the start. Summaries are
-//! written atomically. Only the owner can read the folder, because plans and properties contain passwords.
+//! `plan.jmx` and `properties.txt` describe what was run, `seconds.jsonl` has a line for each of the last seconds,
+//! and `throng.log` is the log. `summary.txt` and `summary.json` are written at the end, and `results.jtl` if
+//! requested. A full disk is reported once and does not stop the run; disk space for the summary is reserved at the
+//! start. Summaries are written atomically. Only the owner can read the folder, because plans and properties
+//! contain passwords.
 mod shorter;
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
@@ -34,15 +35,16 @@ pub(crate) struct Folder {
     shorter: shorter::Shorter,
 }
 
-/// Permissions of the files in a run's folder, and of the folder itself.
+/// Permissions of the files in a run's folder, and permissions of the folder.
 const OWN_FILE: u32 = 0o600;
 const OWN_FOLDER: u32 = 0o700;
 /// Files that are written at the end, and the bytes reserved for each of them.
 const KEPT: [(&str, u64); 2] = [("summary.json", 128 << 10), ("summary.txt", 32 << 10)];
-/// File with a line for each second, and file with the older lines.
+/// File with a line for each of the last seconds, and file with the older lines.
 pub(crate) const SECONDS: &str = "seconds.jsonl";
 pub(crate) const SECONDS_BEFORE: &str = "seconds.1.jsonl";
-/// Largest size of `seconds.jsonl` in bytes: lines of about 9 hours. The record has all seconds of a longer run.
+/// Largest size of `seconds.jsonl` in bytes, which is enough for lines of about 9 hours. The record has all seconds
+/// of a longer run.
 const MOST_OF_SECONDS: u64 = 32 << 20;
 
 impl Folder {
@@ -55,8 +57,8 @@ impl Folder {
         let seconds = how.open(path.join(SECONDS))?;
         let record = how.open(path.join(record::FILE)).ok();
         for (name, size) in KEPT {
-            // Errors are ignored. If the disk is full now or the file system cannot reserve room, there may still be
-            // room at the end.
+            // Errors are ignored: even if the disk is full now, or the file system cannot reserve space, there may
+            // be space at the end.
             if let Ok(file) = unfinished(&path.join(part(name))) {
                 let _ = fallocate(&file, FallocateFlags::KEEP_SIZE, 0, size);
             }
@@ -100,7 +102,7 @@ impl Folder {
             let is_full = file.metadata().is_ok_and(|about| is_full(about.len()));
             match self.path.as_ref().filter(|_| is_full).map(|path| begin_anew(path, &line)) {
                 Some(Ok(anew)) => *file = anew,
-                // If no new file of seconds can be started, the old one keeps growing.
+                // If no new file for seconds can be created, the old one keeps growing.
                 Some(Err(_)) | None => result = append(file, &line),
             }
         }
@@ -108,7 +110,8 @@ impl Folder {
         self.report(SECONDS, result)
     }
 
-    /// Appends new data to the record, in memory and in its file. Returns a message for the first failure only.
+    /// Appends new data to the record: to the copy in memory and to the file. Returns a message for the first
+    /// failure only.
     pub(crate) fn write_record(&mut self, recording: &mut Recording) -> Option<String> {
         let bytes = recording.take();
         let Some(file) = self.record.as_mut() else {
@@ -126,7 +129,7 @@ impl Folder {
             Some(path) if result.is_ok() => self.shorter.second(path, recording.last().at_ms),
             _ => Ok(None),
         };
-        // A failed copy is ignored: the record keeps its seconds unmerged, and a later copy is tried.
+        // A failed copy is ignored. The record keeps its seconds unmerged, and another copy is tried later.
         if let Ok(Some(file)) = made {
             self.record = Some(file);
         }
@@ -159,7 +162,7 @@ impl Folder {
         self.seconds_lost
     }
 
-    /// Restricts the permissions of a file in the folder, which another part has created, to its owner.
+    /// Restricts the permissions of a file in the folder, which another module has created, to its owner.
     pub(crate) fn keep_to_owner(&self, name: &str) {
         if let Some(path) = self.file(name) {
             let _ = fs::set_permissions(path, Permissions::from_mode(OWN_FILE));
@@ -192,13 +195,13 @@ fn part(name: &str) -> String {
     format!(".{name}.part")
 }
 
-/// Opens an unfinished file and keeps the room that is reserved for it.
+/// Opens an unfinished file and keeps the disk space that is reserved for it.
 fn unfinished(path: &Path) -> io::Result<File> {
     OpenOptions::new().create(true).write(true).truncate(false).mode(OWN_FILE).open(path)
 }
 
-/// Starts a new file of seconds with a line. The lines so far replace the file of older lines. A reader of the file
-/// finds a complete line in it at any time.
+/// Starts a new file of seconds with one line. The previous lines replace the file of older lines. At any time, a
+/// reader of the file finds a complete line.
 fn begin_anew(folder: &Path, line: &[u8]) -> io::Result<File> {
     let (seconds, before) = (folder.join(SECONDS), folder.join(SECONDS_BEFORE));
     let new = folder.join(part(SECONDS));
@@ -291,7 +294,7 @@ mod tests {
         let runs = tempfile::tempdir().unwrap();
         let mut folder = Folder::create(runs.path(), Path::new("p.jmx"), 0).unwrap();
         let (now, before) = (folder.file(SECONDS).unwrap(), folder.file(SECONDS_BEFORE).unwrap());
-        // Uses a long line for each second, so that a few seconds fill the file.
+        // Uses long lines, so that a few seconds fill the file.
         let what = "x".repeat(4 << 20);
         for at_ms in 1..=40 {
             let marks = vec![snapshot_file::Mark { at_ms, what: what.clone() }];

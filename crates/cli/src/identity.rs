@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 /// Schema of `summary.json`. The number increases when a field is removed or changes its meaning.
 pub(crate) const SCHEMA: &str = "throng-summary/2";
 
-/// Reason for the end of a run.
+/// Reason for the end of a run, for the summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum End {
     /// All users have finished the plan.

@@ -1,5 +1,5 @@
-//! Handles Ctrl-C, SIGTERM and SIGHUP. The first signal ends the run gracefully, the second immediately, and the third
-//! exits without cleanup. A run under `nohup` ignores the closing of its terminal.
+//! Handles Ctrl-C, SIGTERM and SIGHUP. The first signal ends the run gracefully, the second immediately, and the
+//! third exits without cleanup. If the run is started with `nohup`, it ignores the closing of its terminal.
 
 use std::io;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::properties::Properties;
 use crate::terminal;
 
-/// Number of requests to end, by signals or by JMeter's control port.
+/// Counters of requests to end the run, by signals or by JMeter's control port.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Interrupt {
     asked: Arc<AtomicUsize>,

@@ -88,7 +88,7 @@ fn say(line: &str) {
     terminal::out(&format!("{line}\n"));
 }
 
-/// Prints the Java and the jars that a run would use, and the missing parts.
+/// Prints the Java and the jars that a run would use, and what is missing.
 fn status(properties: &Properties) -> Exit {
     let settings = match Settings::from_properties(|key| properties.get(key).map(str::to_owned)) {
         Ok(settings) => settings,

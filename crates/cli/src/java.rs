@@ -1,4 +1,4 @@
-//! The Java machine of a run: whether the plan needs one, its settings, and the elements that run in it.
+//! The JVM of a run: determines whether the plan needs one, its settings, and the elements that run in it.
 //!
 //! For a plan without such elements, Java is neither started nor searched for.
 
@@ -16,7 +16,7 @@ use crate::setenv;
 /// Number of elements that are named in the message about the start of Java.
 const NAMED: usize = 3;
 
-/// A running Java machine, and the messages about its start.
+/// A running JVM, and the messages about its start.
 #[derive(Debug)]
 pub(crate) struct Machine {
     pub(crate) offload: Arc<dyn Offload>,
@@ -25,7 +25,7 @@ pub(crate) struct Machine {
     pub(crate) warnings: Vec<String>,
 }
 
-/// The Java and JMeter installations that a plan needs. They were found, but Java is not started yet.
+/// The Java and JMeter installations that a plan needs. They were found, but the JVM is not started yet.
 #[derive(Debug)]
 pub(crate) struct Needed {
     ready: Ready,
@@ -54,8 +54,8 @@ pub(crate) fn needed(
     Ok(Some(Needed { ready, words, place }))
 }
 
-/// If the plan names classes of plug-ins, notes which of them are available in Java. Plug-ins without an available
-/// class are left out.
+/// If the plan names classes of plug-ins, stores in the properties which of them are available in Java. Elements of
+/// other plug-ins are left out.
 pub(crate) fn note_plugins(properties: &mut Properties, bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let named = plan::support::OF_PLUGINS.iter().filter(|class| text.contains(**class));
@@ -75,10 +75,10 @@ pub(crate) fn note_plugins(properties: &mut Properties, bytes: &[u8]) {
 }
 
 impl Needed {
-    /// Returns the plan's classes that the Java machine would not find. Does not start Java.
+    /// Returns the plan's classes that the JVM would not find. Does not start it.
     pub(crate) fn missing_classes<'a>(&self, plan: &'a Plan) -> Vec<&'a str> {
         let classes = plan.java_backed.elements.iter().map(|element| element.class.as_str());
-        // Names without a dot are JMeter's own, and some of JMeter's classes have moved, so both are left out.
+        // Names without a dot are JMeter's own, and some of JMeter's classes have moved. Both are left out.
         let of_others =
             |class: &&str| class.contains('.') && !class.starts_with("org.apache.jmeter.");
         self.ready.missing_classes(&plan.class_path, classes.filter(of_others).collect())
@@ -94,7 +94,7 @@ impl Needed {
         self.ready.home.folder.display().to_string()
     }
 
-    /// Starts the Java machine. If Java crashes, it writes its report to `crash_report`.
+    /// Starts the JVM. If Java crashes, it writes its report to `crash_report`.
     pub(crate) fn start(self, plan: &Plan, crash_report: Option<&Path>) -> Result<Machine, String> {
         let path = self.ready.class_path(&plan.class_path)?;
         let offload = self.ready.start(&path, crash_report)?;
@@ -103,7 +103,7 @@ impl Needed {
     }
 }
 
-/// Starts the Java machine of a worker process, with the properties of its run.
+/// Starts the JVM of a worker process, with the properties of its run.
 pub(crate) fn for_worker(
     plan: &Plan,
     properties: &HashMap<String, String>,
@@ -125,8 +125,8 @@ pub(crate) fn for_worker(
 const OPTIONS: [&str; 6] =
     ["HEAP", "VERBOSE_GC", "GC_ALGO", "JMETER_LANGUAGE", "JVM_ARGS", "JMETER_OPTS"];
 
-/// Applies environment variables and the variables of `bin/setenv.sh`, as JMeter's start script does. Returns a warning
-/// about `setenv.sh`, if there is one.
+/// Applies the environment variables and the variables of `bin/setenv.sh`, as JMeter's start script does. Returns a
+/// warning about `setenv.sh`, if there is one.
 pub(crate) fn heed_start_script(sources: &mut Sources) -> Option<String> {
     let outside = |name: &str| std::env::var(name).ok();
     let file = sources.home.as_ref().map(|home| home.join("bin/setenv.sh"));
@@ -151,9 +151,9 @@ pub(crate) fn heed_start_script(sources: &mut Sources) -> Option<String> {
     ))
 }
 
-/// Describes the numbers of elements and texts that run in Java, and names the first elements.
+/// Describes the numbers of elements and expressions that run in Java, and names the first elements.
 fn what(plan: &Plan) -> String {
-    // Elements that run natively are only passed to the elements in Java, so they are not counted.
+    // Elements that run natively are only passed to elements in Java, so they are not counted.
     let elements: Vec<_> =
         plan.java_backed.elements.iter().filter(|element| !element.native).collect();
     let count = |n: usize, one: &str, many: &str| match n {

@@ -83,11 +83,11 @@ pub(crate) struct Given<'a> {
     pub(crate) second: &'a OsStr,
 }
 
-/// A command line, parsed as JMeter does.
+/// A command line, parsed in the way of JMeter.
 #[derive(Debug, Default)]
 pub(crate) struct Parsed<'a> {
     pub(crate) given: Vec<Given<'a>>,
-    /// Options of `throng run` that JMeter lacks, with their arguments.
+    /// Options of `throng run` that JMeter does not have, with their arguments.
     pub(crate) own: Vec<OsString>,
 }
 
@@ -128,7 +128,7 @@ fn unknown_argument(text: &[u8]) -> String {
     format!("Unknown arg: {}", String::from_utf8_lossy(text))
 }
 
-/// Splits a text at its first `=`.
+/// Splits a string at its first `=`.
 fn split(text: &[u8]) -> (&[u8], Option<&[u8]>) {
     match text.iter().position(|byte| *byte == b'=') {
         Some(at) => (&text[..at], Some(&text[at + 1..])),
@@ -164,7 +164,7 @@ fn parse_long<'a>(
     }
 }
 
-/// Parses a long option of `throng run` that JMeter lacks.
+/// Parses a long option of `throng run` that JMeter does not have.
 fn parse_own(
     shown: &str,
     takes_next: bool,
@@ -210,7 +210,7 @@ fn parse_short<'a>(
     Ok(at)
 }
 
-/// Parses an option with one argument, which is attached or the next argument.
+/// Parses an option with one argument, which is attached or is the next argument.
 fn one<'a>(
     flag: &'static Flag,
     attached: Option<&'a [u8]>,
@@ -264,7 +264,7 @@ fn two<'a>(
     Ok(at)
 }
 
-/// Refuses the combinations of options that JMeter refuses.
+/// Refuses the combinations of options that JMeter also refuses.
 fn check(given: &[Given<'_>]) -> Result<(), String> {
     let has = |short: char| given.iter().find(|given| given.flag.short == short);
     for (index, option) in given.iter().enumerate() {

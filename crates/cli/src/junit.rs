@@ -15,7 +15,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) length_ms: i64,
     /// Reason for an early end of the run: a failure, or an error if the end leaves criteria undecided.
     pub(crate) broken: Option<(Tag, String)>,
-    /// Text about missing results of the run. Empty if no results are missing.
+    /// Message about missing results of the run. Empty if no results are missing.
     pub(crate) lost: &'a str,
 }
 
@@ -82,13 +82,13 @@ fn suite(name: &str, start_ms: i64, seconds: &str, cases: Vec<(String, Option<Ta
 /// First line of each JUnit file.
 const HEAD: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites ";
 
-/// Returns a test suite with one failed test, for a command that has no result.
+/// Returns a test suite with one failed test, for a command without a result.
 pub(crate) fn without_result(name: &str, why: &str) -> String {
     let cases = vec![case("the run comes to its end", Some((NO_RESULT, why)), "0.000")];
     suite(name, jiff::Timestamp::now().as_millisecond(), "0.000", cases)
 }
 
-/// Formats the plans of `throng check` as a test suite. Each plan is a test, with the reason for which it does not run,
+/// Formats the plans of `throng check` as a test suite. Each plan is a test, with the reason why it does not run,
 /// or with its findings.
 pub(crate) fn of_plans<'a>(
     plans: impl Iterator<Item = (&'a str, Option<&'a str>, Option<&'a str>)>,
@@ -102,7 +102,7 @@ pub(crate) fn of_plans<'a>(
     suite("throng check", jiff::Timestamp::now().as_millisecond(), "0.000", cases)
 }
 
-/// XML element and type of a test result that is not a pass.
+/// XML element and type of the result of a test that did not pass.
 pub(crate) type Tag = (&'static str, &'static str);
 
 /// Results of a test that did not pass: its XML element, and its type.
@@ -111,7 +111,7 @@ pub(crate) const ERROR: Tag = ("error", "undecided");
 const LOST: Tag = ("error", "lost");
 const NO_RESULT: Tag = ("error", "no result");
 
-/// Formats a passed JUnit test with a note.
+/// Formats a passed JUnit test that has a note.
 fn noted_case(name: &str, words: &str, seconds: &str) -> (String, Option<Tag>) {
     let (name, words) = (masked(name), masked(words));
     let text = format!(
@@ -120,7 +120,7 @@ fn noted_case(name: &str, words: &str, seconds: &str) -> (String, Option<Tag>) {
     (text, None)
 }
 
-/// Returns a text for XML, with secrets masked.
+/// Escapes a string for XML, with secrets masked.
 fn masked(text: &str) -> String {
     escaped(&record::mask::urls(text))
 }

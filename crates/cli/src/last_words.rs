@@ -1,5 +1,5 @@
-//! Important messages that are repeated after the summary, because the original ones have scrolled away. Lost results
-//! are also listed before the summary.
+//! Important messages that are repeated after the summary, because the originals have scrolled out of view. Lost
+//! results are also listed before the summary.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,14 +16,14 @@ pub(crate) struct LastWords {
     lost: BTreeMap<String, u64>,
     /// Number of users that were ended by an error, by error.
     ended: BTreeMap<String, u64>,
-    /// Number of failed scripts, and the message of the first one.
+    /// Number of failed scripts, and the message of the first failure.
     failures: Option<(u64, String)>,
     /// Number of times that each warning of the engine occurred.
     said: BTreeMap<String, u64>,
 }
 
 impl LastWords {
-    /// Adds a loss: a count with a text like `rows …`, or a count of 0 with a whole sentence.
+    /// Adds a loss: a count with a description like `rows …`, or a count of 0 with a whole sentence.
     pub(crate) fn add_lost(&mut self, count: u64, what: &str) {
         *self.lost.entry(what.to_owned()).or_default() += count;
     }
@@ -90,7 +90,7 @@ impl LastWords {
         true
     }
 
-    /// Returns all messages. `log` is the file that contains every single one.
+    /// Returns all messages. `log` is the file that contains all individual messages.
     pub(crate) fn lines(self, log: Option<&Path>) -> impl Iterator<Item = String> {
         let all = log.map(|log| format!("; see all in {}", log.display()));
         let all = all.unwrap_or_default();

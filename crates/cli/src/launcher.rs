@@ -1,8 +1,8 @@
-//! A launcher in place of `java`, for tools that start `java … -jar ApacheJMeter.jar …` themselves, like
+//! A launcher that replaces `java`, for tools that start `java … -jar ApacheJMeter.jar …` themselves, like
 //! jmeter-maven-plugin.
 //!
-//! JMeter's arguments are run as [`shim`] runs them. Options of Java are used for the Java machine of the run, if it
-//! needs one. The real Java runs everything else: command lines that Throng refuses before running anything, those that
+//! JMeter's arguments are run as [`shim`] runs them. Options of Java are used for the JVM of the run, if it needs
+//! one. The real Java runs everything else: command lines that Throng refuses before running anything, those that
 //! open JMeter's window, and all other programs.
 
 use std::env;
@@ -23,11 +23,11 @@ const NAME: &str = "throng-java";
 /// Second line of a launcher script, by which it is recognized.
 const MARK: &str = "# A launcher in place of java, made by throng jmeter install-java.";
 
-/// Environment variable that is set for the real Java. It prevents an endless loop if that program is the launcher
-/// itself.
+/// Environment variable that the launcher sets for the real Java. It prevents an endless loop if that program is
+/// the launcher itself.
 const INSIDE: &str = "THRONG_JAVA_LAUNCHER";
 
-/// Options of Java whose value is the next argument.
+/// Options of Java that take the next argument as their value.
 const WITH_VALUE: [&str; 11] = [
     "-cp",
     "-classpath",
@@ -56,7 +56,8 @@ fn put(path: &Path) -> Result<String, String> {
     Ok(format!("{} starts Throng where a tool is to start java with JMeter", path.display()))
 }
 
-/// Runs a Java command line. If it starts JMeter, Throng runs it by calling `own`; the real Java runs everything else.
+/// Runs a command line of Java. If it starts JMeter, Throng runs it by calling `own`. Otherwise the real Java runs
+/// it.
 pub(crate) fn run(args: &[OsString], own: fn(&[OsString]) -> Exit) -> Exit {
     let Some((options, line)) = split(args) else { return in_java(args, None, Exit::Usage) };
     if shim::opens_a_window(line) {
@@ -130,7 +131,7 @@ fn java() -> Option<PathBuf> {
     home.into_iter().chain(in_path).find(|path| is_executable(path) && !is_launcher(path))
 }
 
-/// True if the file is the launcher, also through a link or under another name.
+/// Returns true if the file is the launcher, even through a link or under another name.
 fn is_launcher(path: &Path) -> bool {
     fs::canonicalize(path).is_ok_and(|path| shim::is_marked(&path, MARK))
 }

@@ -22,7 +22,7 @@ const FEW_FINDINGS: usize = 5;
 pub(crate) struct Loaded {
     /// Name of the plan file as the user gave it.
     pub(crate) name: String,
-    /// Text of the plan. Empty if the file could not be read as a plan.
+    /// Content of the plan file. Empty if the file could not be read as a plan.
     pub(crate) source: String,
     pub(crate) plan: Option<Plan>,
     /// Findings in the order of their lines in the file.
@@ -30,7 +30,7 @@ pub(crate) struct Loaded {
     pub(crate) support: Vec<Support>,
     /// Files that the plan includes.
     pub(crate) included: Vec<Included>,
-    /// True if elements that need Java are kept in the plan.
+    /// True if elements that need Java stay in the plan.
     java_backing: bool,
 }
 
@@ -49,15 +49,15 @@ impl Loaded {
         })
     }
 
-    /// Returns the name and text of the file that a finding or an element belongs to. `name` is empty for the plan file
-    /// itself.
+    /// Returns the name and content of the file to which a finding or an element belongs. `name` is empty for the
+    /// plan file itself.
     pub(crate) fn file<'a>(&'a self, name: Option<&'a str>) -> (&'a str, &'a str) {
         let Some(name) = name else { return (&self.name, &self.source) };
         let text = self.included.iter().find(|file| file.name == name);
         (name, text.map_or("", |file| &file.source))
     }
 
-    /// Formats the findings like a compiler's messages.
+    /// Formats the findings as a compiler formats its messages.
     pub(crate) fn findings(&self, colour: Colour) -> String {
         render::folded(&self.diags, FEW_FINDINGS, render::kind, |diag| {
             let (file, source) = self.file(diag.file.as_deref());
@@ -65,17 +65,17 @@ impl Loaded {
         })
     }
 
-    /// Returns the texts of the plan and of all files that it includes.
+    /// Returns the contents of the plan file and of all files that it includes.
     pub(crate) fn sources(&self) -> impl Iterator<Item = &str> + Clone {
         std::iter::once(self.source.as_str())
             .chain(self.included.iter().map(|file| file.source.as_str()))
     }
 }
 
-/// Name that stands for a plan from standard input.
+/// Argument that stands for a plan from standard input.
 const STANDARD_INPUT: &str = "-";
 
-/// Name of a plan from standard input in messages, in results and in the name of the run's folder.
+/// Name for a plan from standard input in messages, in results and in the name of the run's folder.
 const ITS_NAME: &str = "stdin.jmx";
 
 /// True if the plan is read from standard input, which can be read only once.
@@ -83,17 +83,17 @@ pub(crate) fn is_standard_input(path: &Path) -> bool {
     path.as_os_str() == STANDARD_INPUT
 }
 
-/// Returns the plan's name and text, or prints an error and returns `None`.
+/// Returns the plan's name and content, or prints an error and returns `None`.
 pub(crate) fn read(path: &Path) -> Option<(PathBuf, Vec<u8>)> {
     read_quietly(path).map_err(|message| terminal::error(&message)).ok()
 }
 
-/// Returns the plan's name and text. `-` is standard input. The error is a message for the user.
+/// Returns the plan's name and content. `-` is standard input. The error is a message for the user.
 pub(crate) fn read_quietly(path: &Path) -> Result<(PathBuf, Vec<u8>), String> {
     let given = is_standard_input(path);
     let read = match () {
         () if given => standard_input(),
-        // Reading a named pipe fails if no program writes to the pipe for some time.
+        // Reading a named pipe fails if no program opens it for writing within some time.
         () if is_stream(path) => Source::open(path).and_then(plan::input::read_stream),
         () => plan::input::read_any(path),
     };
@@ -118,7 +118,7 @@ fn standard_input() -> io::Result<Vec<u8>> {
     plan::input::read_stream(input)
 }
 
-/// Compiles the text of a plan file.
+/// Compiles the content of a plan file.
 pub(crate) fn load(path: &Path, bytes: Vec<u8>, properties: &Properties) -> Loaded {
     let name = path.display().to_string();
     let (document, mut diags) = match jmx::parse(&name, bytes) {
@@ -144,7 +144,7 @@ pub(crate) fn load(path: &Path, bytes: Vec<u8>, properties: &Properties) -> Load
     Loaded { name, source, plan, diags, support, included, java_backing }
 }
 
-/// True if elements that only Java can run are run in Java instead of being left out.
+/// Returns true if elements that only Java can run are run in Java instead of being left out.
 fn java_backing(properties: &Properties) -> bool {
     properties.get(WITHOUT_JAVA).is_none()
 }

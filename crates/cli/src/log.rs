@@ -1,8 +1,8 @@
 //! The run's log file, with JMeter's line format: `2026-11-21 07:44:18,123 INFO category: message`.
 //!
-//! Lines below the level of their category are left out. Control characters from a plan or a server are escaped, so
-//! that they cannot control the terminal on which the log is read. A failed write is reported once; writing resumes
-//! when the disk has room.
+//! Lines below the log level of their category are left out. Control characters from a plan or a server are
+//! escaped, so that they cannot control the terminal on which the log is read. A failed write is reported once;
+//! writing resumes when the disk has space.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -26,12 +26,13 @@ pub(crate) enum Level {
 #[derive(Debug, Clone)]
 pub(crate) struct Levels {
     all: Level,
-    /// Levels by category. The longest matching category decides.
+    /// Levels by category. The longest matching category applies.
     of: Vec<(String, Level)>,
 }
 
 impl Levels {
-    /// Parses pairs of category (empty for all) and level, as `-L` has them. Also returns the names of unknown levels.
+    /// Parses pairs of category (empty for all) and level, as given with `-L`. Also returns the names of unknown
+    /// levels.
     pub(crate) fn new(given: &[(String, String)]) -> (Self, Vec<String>) {
         let mut levels = Self { all: Level::Info, of: Vec::new() };
         let mut unknown = Vec::new();
@@ -55,7 +56,7 @@ impl Levels {
     }
 }
 
-/// The log. Without a file, all lines are dropped.
+/// The log. If it has no file, all lines are dropped.
 #[derive(Debug)]
 pub(crate) struct Log {
     file: Option<File>,
@@ -68,8 +69,8 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// Opens the log. An existing file is replaced, as in JMeter, or continued. A new file has the given permissions.
-    /// Also returns the names of unknown levels.
+    /// Opens the log. An existing file is replaced, as in JMeter, or continued if `again` is true. A new file has
+    /// the given permissions. Also returns the names of unknown levels.
     pub(crate) fn open(
         path: &Path,
         (mode, again): (u32, bool),
@@ -121,7 +122,7 @@ impl Log {
         let line = format!("{at} {} {category}: {message}\n", word(level));
         let before = file.metadata().map_or(0, |data| data.len());
         let error = file.write_all(terminal::visible(&line).as_bytes()).err()?;
-        // A partial line would corrupt the next line, so it is cut off.
+        // A partial line would corrupt the next line, so it is removed.
         let _ = file.set_len(before);
         let first = !std::mem::replace(&mut self.failed, true);
         let path = self.path.as_deref().unwrap_or(Path::new("")).display();
@@ -133,7 +134,7 @@ impl Log {
     }
 }
 
-/// Returns the full name of a category, completed as JMeter does for `-L`.
+/// Returns the full name of a category, completed as JMeter completes the argument of `-L`.
 pub(crate) fn whole(category: &str) -> String {
     if category.starts_with("jmeter") || category.starts_with("jorphan") {
         return format!("org.apache.{category}");

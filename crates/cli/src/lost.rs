@@ -1,4 +1,4 @@
-//! Worker processes in the summary, and messages about workers that died.
+//! Worker processes in the summary, and messages about workers that have died.
 
 use fleet::{Loss, Missed};
 use serde_json::{Map, Value, json};
@@ -69,7 +69,7 @@ pub(crate) fn add_to_json(summary: &mut Map<String, Value>, workers: u32, losses
     summary.insert("workers_lost".into(), lost.collect());
 }
 
-/// Returns the samples of a dead worker that are in no figure.
+/// Returns the samples of a dead worker that are missing in all results.
 fn missing(loss: &Loss) -> Value {
     let (name, samples) = match loss.samples {
         Missed::About(samples) => ("samples_about", samples),

@@ -1,4 +1,4 @@
-//! The machines of a run with `--fleet`. The agents are gathered before the run starts, and the summary names them.
+//! The machines of a run with `--fleet`: gathers the agents before the run starts, and names them in the summary.
 
 pub(crate) mod about;
 mod figures;
@@ -25,10 +25,10 @@ const GRACE: &str = "throng.fleet.grace";
 const GRACE_DEFAULT: u64 = 30;
 const GRACE_MOST: u64 = 3600;
 
-/// Largest number of machines whose share of the load is printed.
+/// Largest number of machines for which the share of the load is printed.
 const MOST_SAID: usize = 50;
 
-/// Uncertainty of a machine's clock in milliseconds from which on the user is warned.
+/// Uncertainty of a machine's clock in milliseconds from which the user is warned.
 const CLOCK_WARNED: f64 = 10.0;
 
 /// A run's request for agents.
@@ -39,7 +39,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) text: &'a [u8],
     /// Number of processes on each machine, if the user set it.
     pub(crate) workers: Option<u32>,
-    /// The plan's data files whose lines are divided among the agents.
+    /// The plan's data files with lines that are divided among the agents.
     pub(crate) dealt: Dealt,
     pub(crate) users: u64,
     pub(crate) connections: u64,
@@ -105,7 +105,7 @@ impl Asked<'_> {
             .map_err(|error| format!("the plan's files: {error}"))
     }
 
-    /// Prints how the load is divided, and which clocks are uncertain.
+    /// Prints how the load is divided among the agents, and which clocks are uncertain.
     fn say_dealt(&self, agents: &[About], traces: &mut Traces<'_>) {
         let whole = matches!(self.request.fleet, Some(Way::Whole(_)));
         for words in deal_words(agents, self.users, whole) {
@@ -202,7 +202,7 @@ fn way_words(way: &Way, relays: Option<&Relays>) -> Vec<String> {
     }
 }
 
-/// Returns messages that explain -R and -r, and say that ports are ignored.
+/// Returns messages that explain -R and -r, and that say if ports are ignored.
 fn whole_words(hosts: &[Host]) -> Vec<String> {
     let count = hosts.len();
     let mut words = vec![format!(
@@ -223,7 +223,7 @@ fn whole_words(hosts: &[Host]) -> Vec<String> {
     words
 }
 
-/// Returns JMeter's list of engines if each host runs the whole plan (`-R` or `-r`).
+/// Returns JMeter's list of engines, if each host runs the whole plan (`-R` or `-r`).
 pub(crate) fn engines(request: &Request) -> Option<String> {
     let Some(Way::Whole(hosts)) = &request.fleet else { return None };
     Some(hosts.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
@@ -238,7 +238,7 @@ pub(crate) fn on_each(request: &Request, users: u64) -> String {
     }
 }
 
-/// Describes how the load is divided. With `whole`, each agent runs all users.
+/// Describes how the load is divided. If `whole` is true, each agent runs all users.
 fn deal_words(agents: &[About], users: u64, whole: bool) -> Vec<String> {
     let all: u64 = agents.iter().map(|about| u64::from(about.shares)).sum();
     let line = |about: &About| {
@@ -278,7 +278,7 @@ fn deal_words(agents: &[About], users: u64, whole: bool) -> Vec<String> {
     heading.into_iter().chain(agents.iter().take(MOST_SAID).map(line)).chain(rest).collect()
 }
 
-/// Replaces the facts of this machine with those of the agents' machines, which run the users.
+/// Replaces the facts about this machine by those about the agents' machines, which run the users.
 pub(crate) fn instead(found: &mut Look, agents: &[About]) {
     if agents.is_empty() {
         return;

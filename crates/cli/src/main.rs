@@ -9,7 +9,7 @@
 //! | `report` | the HTML report of a run or a result file |
 //! | `pages` | browser pages: the live page of a run, and the runs of a folder |
 //! | `questions` | the commands sweep, capacity and compare |
-//! | `java` | the Java machine of a run |
+//! | `java` | the JVM of a run |
 //! | `asked_load` | descriptions of a load that replaces the plan's load |
 //! | `load`, `render` | compiling a plan file, and formatting findings as text |
 //! | `spread` | running users in this process or in workers |
@@ -39,7 +39,7 @@
 //! | `terminal` | printing, with control characters escaped |
 //! | `interrupt`, `control`, `exit` | signals, JMeter's control port, and exit codes |
 
-// Printing with these macros would panic on a failed write, so all output goes through `terminal`.
+// Printing with these macros would panic on a failed write, so all output goes through the module `terminal`.
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 mod agent;
@@ -117,13 +117,13 @@ fn main() -> ExitCode {
     fail_large_writes();
     let args: Vec<OsString> = std::env::args_os().collect();
     let first = args.get(1).map(OsString::as_os_str).unwrap_or_default();
-    // A run may start hundreds of workers, which must stay small. So this is checked before anything else.
+    // A run may start hundreds of workers, which must stay small, so this is checked before anything else.
     if first == "worker" {
         return worker().into();
     }
     stats::jtl::source::on_wait(|line| terminal::err(&format!("{line}\n")));
-    // Throng's own commands are words. A line that starts with an option is JMeter's, except for the options that both
-    // have.
+    // Throng's own commands begin with a word. A line that starts with an option is JMeter's, except for the
+    // options that both have.
     let exit = if first.as_bytes().starts_with(b"-") && first != "--help" && first != "-V" {
         jmeter(&args[1..])
     } else if suggest::is_plan(first) {
@@ -198,7 +198,7 @@ fn own(args: &[OsString]) -> Exit {
                 styled(&error.render());
                 Exit::Ok
             }
-            // A command that has only subcommands, without one: its help, which is no error message.
+            // For a command that has only subcommands, clap returns its help, which is not an error message.
             clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
                 terminal::err(&error.to_string());
                 Exit::Usage
@@ -224,7 +224,7 @@ fn jmeter(args: &[OsString]) -> Exit {
     }
 }
 
-/// Prints a text from the argument parser (clap), with colours on a terminal.
+/// Prints a message from the argument parser (clap), with colours on a terminal.
 fn styled(text: &clap::builder::StyledStr) {
     terminal::printed(match tty::output_colour() {
         Colour::Ansi => write!(std::io::stdout(), "{}", text.ansi()),
@@ -252,7 +252,7 @@ fn version() -> Exit {
     Exit::Ok
 }
 
-/// Refuses a command line that may name summaries, which are written with the refusal.
+/// Refuses a command line. If it names summary files, the refusal is written into them.
 fn refused_line(args: &[OsString], message: &str) -> Exit {
     outputs::Promised::refuse_line(args, message, project::junit_of);
     refused(message)

@@ -1,7 +1,7 @@
 //! `throng fleet manifest`: prints the Kubernetes objects of waiting agents.
 //!
-//! The objects are those of the Helm chart in `deploy/helm`: the program contains its templates and fills in the same
-//! values. It contacts no cluster and writes only to standard output.
+//! The objects are those of the Helm chart in `deploy/helm`: the program contains the chart's templates and fills
+//! in the same values. It contacts no cluster and writes only to standard output.
 
 mod chart;
 
@@ -37,7 +37,7 @@ fn failed(words: &str, exit: Exit) -> Exit {
     exit
 }
 
-/// Returns the chart's values, overridden by those of the command line.
+/// Returns the chart's values, overridden by the values of the command line.
 fn values(flags: &ManifestFlags) -> Result<Values, String> {
     for (option, name) in [("--name", &flags.name), ("--prefix", &flags.prefix)] {
         if !is_label(name) {
@@ -94,7 +94,7 @@ fn key(folder: &Path, name: &str) -> Result<String, String> {
     ))
 }
 
-/// True if Kubernetes accepts this text as part of a name.
+/// Returns true if Kubernetes accepts this string as part of a name.
 fn is_label(name: &str) -> bool {
     let letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     (1..=40).contains(&name.len())

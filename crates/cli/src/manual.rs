@@ -1,4 +1,4 @@
-//! `throng completions` and `throng man`: shell completions and manual pages, generated from the flags so that they
+//! `throng completions` and `throng man`: generates shell completions and manual pages from the flags, so that they
 //! always agree.
 
 use std::fs;

@@ -1,5 +1,5 @@
-//! The outcome of a run: one value in memory, made once at the end. Console, `summary.json`, `summary.txt`, reports and
-//! JUnit are rendered from it.
+//! The outcome of a run: one value in memory, built once at the end. Console, `summary.json`, `summary.txt`,
+//! reports and JUnit are rendered from it.
 
 use std::path::Path;
 
@@ -28,12 +28,13 @@ pub(crate) struct Outcome<'a> {
     pub(crate) summary: Summary,
     pub(crate) cost: Cost,
     pub(crate) judgement: Judgement,
-    /// Starts that a rate requires. `None` without a rate.
+    /// Iteration starts that a rate requires. `None` without a rate.
     pub(crate) starts: Option<Starts>,
     /// Number of worker processes at the start, and those that died.
     pub(crate) workers: u32,
     pub(crate) losses: &'a [Loss],
-    /// `None` if the record is too long for memory and could not be read from its file.
+    /// The record with its verdict. `None` if the record is too long for memory and could not be read from its
+    /// file.
     pub(crate) recorded: Option<Recorded>,
 }
 
@@ -45,7 +46,7 @@ pub(crate) struct Recorded {
 }
 
 impl Recorded {
-    /// Applies the rules to a record.
+    /// Applies the rules of the verdict to a record.
     pub(crate) fn new(record: Record) -> Self {
         Self { verdict: rules::verdict(&record), record }
     }

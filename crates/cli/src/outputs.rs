@@ -1,5 +1,5 @@
-//! Checks the files that a command writes: none of them may be a file that the command reads, or another output file.
-//! `promised` prevents summaries of an earlier command from being taken for results of the current one.
+//! Checks the files that a command writes. None of them may be a file that the command reads, or another output
+//! file. `promised` prevents summaries of an earlier command from being taken for results of the current one.
 
 mod promised;
 
@@ -11,8 +11,9 @@ pub(crate) use promised::{Promised, note_error};
 /// Name of the option for a file, such as `--junit`, and the file's path.
 pub(crate) type Named<'a> = (&'static str, &'a Path);
 
-/// Returns an error message for the first output file that is the same as another file of the command. If a folder is
-/// read, all its files count except HTML and Markdown files. Several outputs may use the same device or pipe.
+/// Returns an error message about the first output file that is the same as another file of the command. If a
+/// folder is read, all its files are included except HTML and Markdown files. Several outputs may use the same
+/// device or pipe.
 pub(crate) fn clash<'a>(
     read: impl IntoIterator<Item = Named<'a>>,
     written: impl IntoIterator<Item = Named<'a>>,

@@ -9,7 +9,7 @@ use web::Right;
 
 use crate::console::Console;
 
-/// Prints the links to a web server, and which hosts can reach the server.
+/// Prints the links to a web server, and tells which hosts can reach the server.
 fn print_links(name: &str, server: &web::Server, console: &mut Console) {
     let wide = name.len().max("read-only".len());
     console.asked_for(&format!("{name:wide$}  {}", server.link(Right::Change)));

@@ -1,8 +1,8 @@
 //! `throng preflight`: checks before a run if this machine and a chain of proxies can carry its load.
 //!
-//! Reads the demand from the plan and the limits from the machine. Each rule produces a finding with the limit, the
-//! need, and the command that raises the limit. A run makes the same checks when it starts, and warns about limits that
-//! are too small. The cost is a few reads of /proc and an evaluation of the plan's destinations.
+//! Reads the load from the plan and the limits from the machine. Each rule produces a finding with the limit, the
+//! need, and the command that raises the limit. A run makes the same checks when it starts, and warns about limits
+//! that are too small. The cost is a few reads of /proc and an evaluation of the plan's destinations.
 //!
 //! | module | holds |
 //! |---|---|
@@ -172,7 +172,7 @@ fn refused(checked: &Checked) -> Value {
     })
 }
 
-/// Returns the properties and options that apply besides the plan.
+/// Returns the properties and options that apply in addition to the plan.
 fn given(flags: &PreflightFlags, properties: &Properties) -> Given {
     Given {
         properties: properties.all().map(|(key, value)| (key.into(), value.into())).collect(),
@@ -213,7 +213,7 @@ fn users_of(
 pub(crate) struct Look {
     /// A line for each limit that is too small. Empty if all limits are sufficient.
     pub(crate) warnings: Vec<String>,
-    /// The lines of `warnings` about limits that make a run impossible on this machine.
+    /// The lines of `warnings` about limits that prevent a run on this machine.
     pub(crate) refusals: Vec<String>,
     /// Warnings about settings of thread groups that are not numbers.
     pub(crate) odd_numbers: Vec<String>,
@@ -291,7 +291,7 @@ pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     size.ok_or_else(|| "expected a size, for example 4096 or 64K".into())
 }
 
-/// Formats an error in a chain's text with a mark below its position.
+/// Formats an error in the description of a chain, with a mark below its position.
 fn diagnosis(mistake: &Mistake) -> String {
     let before = mistake.text[..mistake.at].chars().count();
     format!("--chain: {}\n  {}\n  {}^", mistake.message, mistake.text, " ".repeat(before))

@@ -1,8 +1,8 @@
-//! Merges the snapshots of single cores into seconds of the whole run.
+//! Merges the snapshots of the cores into seconds of the whole run.
 //!
-//! Each core sends a snapshot per second. A second is complete when every core has sent its snapshot, when a core sends
-//! a second one, or when the remaining ones are overdue. It then becomes a line of `seconds.jsonl`, a step of the
-//! summariser and a status.
+//! Each core sends a snapshot per second. A second is complete when every core has sent its snapshot, when a core
+//! sends a second one, or when the remaining ones are overdue. The second then becomes a line of `seconds.jsonl`, a
+//! line of the summariser and a status for displays.
 
 mod here;
 mod retransmits;
@@ -37,15 +37,15 @@ pub(crate) struct Progress {
     /// Number of processors of the machines that run the users.
     processors: u32,
     totals: Totals,
-    /// The second that is being collected, and the last closed second.
+    /// The second for which snapshots are being collected, and the last closed second.
     open: Snapshot,
     last: Snapshot,
     line: Second,
-    /// Criteria and state for displays that follow the run.
+    /// The state of the criteria, and the state of the run, for displays.
     criteria: Vec<Lamp>,
     state: State,
     users_wanted: Option<u64>,
-    /// Changes in the open second, and in the last closed second.
+    /// Marks of changes in the open second, and in the last closed second.
     moments: [Vec<record::Mark>; 2],
     /// Cores whose snapshots are in the open second.
     seen: Vec<u32>,
@@ -64,8 +64,8 @@ pub(crate) struct Progress {
     processes: u32,
     /// Stalls of each process in the open second.
     stalls: Standstill,
-    /// Start of the open second's slots in epoch milliseconds. Set in a run of several processes, which send snapshots
-    /// at different times.
+    /// Start in epoch milliseconds of the slots of the open second. Set in a run of several processes, because they
+    /// send snapshots at different times.
     slots_from_ms: i64,
     /// End of the last closed second in epoch milliseconds.
     closed_ms: i64,
@@ -74,12 +74,12 @@ pub(crate) struct Progress {
     recording: Recording,
     /// Detects whether requests are sent to this machine.
     here: Here,
-    /// True if the incoming snapshots were measured before this process started, so that this machine's state does not
-    /// belong to them.
+    /// True if the incoming snapshots were measured before this process started, so that they must not be combined
+    /// with this machine's state.
     replays: bool,
     /// Changes of the run since the last second, for `seconds.jsonl`.
     marks: Vec<Mark>,
-    /// The watched hosts, whose figures are part of each second.
+    /// The watched hosts, whose metrics are part of each second.
     hosts: watch::Watch,
     /// TCP segments that were retransmitted.
     retransmits: Followed,
@@ -130,17 +130,17 @@ impl Progress {
         }
     }
 
-    /// Sets the watched hosts. Their figures are part of each second from now on.
+    /// Sets the watched hosts. Their metrics are part of each second from now on.
     pub(crate) fn set_hosts(&mut self, hosts: watch::Watch) {
         self.hosts = hosts;
     }
 
-    /// Starts counting retransmitted segments by destination. The counts are part of each second from now on.
+    /// Starts counting retransmitted segments by destination. From now on, the counts are part of each second.
     pub(crate) fn follow_retransmits(&mut self) {
         self.retransmits.start();
     }
 
-    /// Returns a message for the log about the figures, if there is one.
+    /// Returns a message for the log about the metrics, if there is one.
     pub(crate) fn word(&mut self) -> Option<String> {
         self.retransmits.word()
     }
@@ -254,8 +254,9 @@ impl Progress {
         self.timeline.ports = ports;
     }
 
-    /// Returns the number of free ports: the available ones without this run's open connections and those in TIME_WAIT.
-    /// Both numbers are limited to those of the machine, because a connection may have ended unnoticed.
+    /// Returns the number of free ports: the available ones, without this run's open connections and without
+    /// connections in TIME_WAIT. Both numbers are limited to those of the machine, because a connection may have
+    /// ended unnoticed.
     fn ports_left(&self, machine: &Machine) -> Option<u64> {
         let n = |counter| self.totals.counters.get(counter);
         let ended = n(Counter::ConnClosedByPeer) + n(Counter::ConnClosedByUs);
@@ -264,19 +265,19 @@ impl Progress {
         self.ports.map(|ports| ports.saturating_sub(open + waiting))
     }
 
-    /// Returns the timeline of the run so far, which is condensed to a few numbers.
+    /// Returns the timeline of the run so far, condensed to a few numbers.
     pub(crate) fn timeline(&self) -> &Timeline {
         &self.timeline
     }
 
-    /// Adds a core's snapshot and takes the kept samples out of it. Returns a second if it is now complete.
+    /// Adds a core's snapshot and takes the kept samples out of it. Returns the second if it is now complete.
     pub(crate) fn add(&mut self, snapshot: &mut Snapshot) -> Option<(Second, Brief)> {
         let early = if self.seen.contains(&snapshot.core) { self.close() } else { None };
         let later = self.slots_later(snapshot.began_ms);
         self.open.kept.append(&mut snapshot.kept);
         self.open.merge_later(snapshot, later, &mut self.behind);
         let stall = snapshot.counters.get(Counter::StallTime);
-        // A snapshot with this number stands in for a process that has ended; it has no stalls.
+        // A snapshot with this core number comes from a process that has ended. It contains no stalls.
         if snapshot.core != u32::MAX {
             self.stalls.add(snapshot.core % self.processes, snapshot.core, stall);
         }
@@ -285,8 +286,8 @@ impl Progress {
         early.or_else(|| if complete { self.close() } else { None })
     }
 
-    /// Returns the number of slots by which an interval starts later than the open second. The first snapshot to arrive
-    /// is assumed to be the one that started first.
+    /// Returns the number of slots by which an interval starts later than the open second. The first snapshot that
+    /// arrives is assumed to be the one that started first.
     fn slots_later(&mut self, began_ms: i64) -> i64 {
         if self.processes == 1 || began_ms == 0 {
             return 0;
@@ -352,7 +353,7 @@ impl Progress {
     pub(crate) fn finish(&mut self) -> Option<(Second, Brief)> {
         self.open.add_to_last_slot(&mut self.behind);
         if self.seen.is_empty() && !self.open.labels.is_empty() {
-            // Samples in slots beyond the end of the last second form a second of their own.
+            // Samples in slots after the end of the last second form a separate second.
             self.open.at_ms = self.closed_ms + 1;
             self.seen.push(u32::MAX);
         }
@@ -365,7 +366,8 @@ impl Progress {
             return None;
         }
         self.open.settle();
-        // The merged snapshot is added once. This is cheaper than adding each core's, because all have the same labels.
+        // The merged snapshot is added once. This is cheaper than adding the snapshot of each core, because all
+        // have the same labels.
         self.totals.add(&self.open);
         let now = self.now;
         let Users { active, started, finished } = self.users;
@@ -404,7 +406,7 @@ impl Progress {
     }
 }
 
-/// Groups the figures of watched hosts by host, as `seconds.jsonl` contains them.
+/// Groups the metrics of watched hosts by host, in the structure of `seconds.jsonl`.
 fn by_host(watched: &[(Series, f64)]) -> BTreeMap<String, BTreeMap<String, f64>> {
     let mut hosts: BTreeMap<String, BTreeMap<String, f64>> = BTreeMap::new();
     for (series, value) in watched {

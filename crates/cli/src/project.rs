@@ -1,7 +1,7 @@
-//! `throng.toml` beside a plan: load, thresholds, watched hosts, prices and properties of its runs.
+//! `throng.toml` in the folder of a plan: load, thresholds, watched hosts, prices and properties of its runs.
 //!
 //! The command line takes precedence. A load option, a host or a property on the command line replaces that of the
-//! file. A criterion on the command line replaces one of the file for the same figure, label and window; the file's
+//! file. A criterion on the command line replaces one of the file for the same metric, label and window; the file's
 //! other criteria also apply. File names are relative to the folder of `throng.toml`. Properties work like those of
 //! `-J`. An unknown key is an error that suggests the nearest known key.
 
@@ -18,15 +18,15 @@ use crate::properties::{PROJECT_FILE, Setting, legible};
 use crate::request::Request;
 use crate::suggest::nearest;
 
-/// Name of the property for series of numbers in answers.
+/// Name of the property that defines series.
 pub(crate) const SERIES: &str = "throng.series";
 const TABLES: [&str; 8] =
     ["load", "thresholds", "watch", "alerts", "series", "prices", "out", "properties"];
 const PRICES: [&str; 5] = ["currency", "core-hour", "gib-hour", "gib-sent", "gib-received"];
 const THRESHOLDS: [&str; 3] = ["fail", "abort-if", "junit"];
 
-/// Adds the settings of the `throng.toml` beside the plan to the request, if the file exists. Returns a message that
-/// names the file. The error is a message for the user.
+/// Adds the settings of the `throng.toml` in the plan's folder to the request, if the file exists. Returns a
+/// message that names the file. The error is a message for the user.
 pub(crate) fn apply(request: &mut Request) -> Result<Option<String>, String> {
     let path = request.folder().join(PROJECT_FILE);
     let text = match plan::input::read_to_string(&path) {
@@ -46,7 +46,7 @@ pub(crate) fn apply(request: &mut Request) -> Result<Option<String>, String> {
     Ok(Some([read, replaced].concat().join("; ")))
 }
 
-/// Returns the JUnit file that the `throng.toml` in this folder names, even if other parts of the file are wrong.
+/// Returns the JUnit file that the `throng.toml` in this folder names, even if other parts of the file are invalid.
 pub(crate) fn junit_of(folder: &Path) -> Option<PathBuf> {
     let text = plan::input::read_to_string(&folder.join(PROJECT_FILE)).ok()?;
     junit(&text.parse().ok()?, folder)
@@ -59,7 +59,7 @@ fn junit(table: &Table, folder: &Path) -> Option<PathBuf> {
 /// An error in `throng.toml`.
 #[derive(Debug)]
 struct Wrong {
-    /// Names of the tables and of the key in `throng.toml` that the error is about.
+    /// Names of the tables and of the key in `throng.toml` to which the error refers.
     path: Vec<String>,
     /// Error message about `throng.toml` for the user.
     words: String,
@@ -85,7 +85,8 @@ impl ProjectText<'_> {
         }
     }
 
-    /// Returns the file and line of a string within the value of a key: an entry of a list may be on its own line.
+    /// Returns the file and line of a string within the value of a key, because an entry of a list may be on its
+    /// own line.
     fn place_within(&self, path: &[String], value: &str) -> String {
         let Some(first) = line_of(self.text, path) else { return self.place(path) };
         let mut lines = self.text.lines().enumerate().skip(first - 1);
@@ -93,8 +94,8 @@ impl ProjectText<'_> {
         format!("{}: line {line}", self.path.display())
     }
 
-    /// Stores the file and line of each load setting, criterion and property that comes from the project file, for
-    /// messages of later checks. `given`: load and criteria of the command line.
+    /// Stores the file and line of each load setting, criterion and property from the project file, for messages of
+    /// later checks. `given` are the load and the criteria of the command line.
     fn note_places(&self, request: &mut Request, table: &Table, given: (LoadOverrides, Criteria)) {
         let (load, criteria) = given;
         let path = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
@@ -157,7 +158,7 @@ fn line_of(text: &str, path: &[String]) -> Option<usize> {
                 return Some(number + 1);
             }
         } else if table == within && begins(line, key)
-            // The key may also be in an inline table.
+            // The key may also be part of an inline table.
             || within.strip_prefix(&*table).is_some_and(|own| {
                 begins(line, own.trim_start_matches('.')) && line.contains(key)
             })
@@ -172,8 +173,8 @@ fn line_of(text: &str, path: &[String]) -> Option<usize> {
 /// replaces.
 fn add(request: &mut Request, table: &Table, folder: &Path) -> Result<Vec<String>, Wrong> {
     let mut replaced = Vec::new();
-    // The JUnit file is set first, so that an error in another table does not leave an earlier run's result in that
-    // file.
+    // The JUnit file is set first. If another table has an error, the file must not keep the result of an earlier
+    // run.
     request.junit = request.junit.take().or_else(|| junit(table, folder));
     known(table, &TABLES, &[])?;
     if let Some(load) = table.get("load") {
@@ -224,7 +225,7 @@ fn add(request: &mut Request, table: &Table, folder: &Path) -> Result<Vec<String
     if let Some(properties) = table.get("properties") {
         let mut own = Vec::new();
         add_properties(of_table(properties, "properties")?, "", &mut own)?;
-        // The settings of the command line come later in the list, so that they take precedence.
+        // The settings of the command line come after those of the file in the list, so that they take precedence.
         request.sources.of_project += own.len();
         request.sources.settings.splice(0..0, own);
     }
@@ -259,7 +260,8 @@ fn add_series(request: &mut Request, table: &Table) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Adds the properties of a table. Property names contain dots; without quotes, TOML reads them as nested tables.
+/// Adds the properties of a table. Property names contain dots, and TOML reads unquoted names with dots as nested
+/// tables.
 fn add_properties(table: &Table, within: &str, out: &mut Vec<Setting>) -> Result<(), Wrong> {
     for (name, value) in table {
         let name = format!("{within}{name}");
@@ -354,8 +356,8 @@ fn ask<'a>(
     Ok(ask)
 }
 
-/// Combines a load of the command line with one of the file. If two values exclude each other, that of the command line
-/// is used.
+/// Combines a load of the command line with a load of the file. If two values exclude each other, the value of the
+/// command line is used.
 fn over(line: &LoadSettings, file: LoadSettings) -> LoadSettings {
     let no_users = line.rate.is_some();
     let no_rate = line.users.is_some();
@@ -416,7 +418,7 @@ fn of_table<'a>(value: &'a Value, name: &str) -> Result<&'a Table, Wrong> {
     value.as_table().ok_or_else(|| wrong(&name.split('.').collect::<Vec<_>>(), words()))
 }
 
-/// Returns a TOML value as it would be written on the command line.
+/// Returns a TOML value in the form in which it would be written on the command line.
 fn text(value: &Value, path: &[&str]) -> Result<String, Wrong> {
     match value {
         Value::String(text) => Ok(text.clone()),

@@ -1,9 +1,9 @@
-//! JMeter properties and system properties, layered as JMeter layers them.
+//! JMeter properties and system properties, loaded in the same layers as in JMeter.
 //!
-//! First the file of `-p`, or the values that JMeter ships; then `user.properties` and `system.properties` from the
-//! working folder, or from `bin` in the folder of `-d`; then the flags in their order. A JMeter property that is not
-//! set falls back to the system property of that name. [`Properties::unheeded`] lists every property that a user set
-//! and that Throng does not read.
+//! The layers are: the file of `-p`, or the values that JMeter ships; then `user.properties` and
+//! `system.properties` from the working folder, or from `bin` in the folder of `-d`; then the flags in their order.
+//! If a JMeter property is not set, the system property of that name is used. [`Properties::unheeded`] lists every
+//! property that a user has set and that Throng does not read.
 
 mod heeded;
 mod hosts;
@@ -73,9 +73,9 @@ const SHIPPED: &[(&str, &str)] = &[
     ("user.properties", "user.properties"),
 ];
 
-/// Name of the file beside a plan with settings for its runs, for example properties.
+/// Name of the file in a plan's folder that contains settings for its runs, for example properties.
 pub(crate) const PROJECT_FILE: &str = "throng.toml";
-/// Source of system properties that were set by an option of Java.
+/// Source of a system property that an option of Java has set.
 const OPTION_OF_JAVA: &str = "an option of Java";
 
 /// JMeter version whose behaviour Throng follows. Value of the property `jmeter.version`.
@@ -91,8 +91,8 @@ pub(crate) struct Properties {
 }
 
 impl Properties {
-    /// Loads all properties. Returns warnings about files that the user did not name. The error lists the files that
-    /// the user named and that cannot be read or parsed, one on each line.
+    /// Loads all properties. Returns warnings about files that the user has not named. The error lists the files
+    /// that the user has named and that cannot be read or parsed, one on each line.
     pub(crate) fn load(sources: &Sources, now_ms: i64) -> Result<(Self, Vec<String>), String> {
         let mut properties = Self { system: process(), ..Self::default() };
         properties.add_java_options(&sources.settings);
@@ -117,7 +117,7 @@ impl Properties {
             properties.add_file(&file, system, &mut warnings);
         }
         if let Some(home) = &sources.home {
-            // The user did not set this property; the workers of the run need it.
+            // The user has not set this property, but the workers of the run need it.
             properties.jmeter.insert("throng.jmeter.home".into(), home.display().to_string());
         }
         for (number, setting) in sources.settings.iter().enumerate() {
@@ -162,7 +162,7 @@ impl Properties {
         self.jmeter.insert(plan::compile::PLUGINS.into(), classes.into());
     }
 
-    /// Passes the system properties that the user set on to the Java machines of the run.
+    /// Passes the system properties that the user has set to the JVMs of the run.
     fn hand_on_system(&mut self) {
         let set = self.origins.keys().filter_map(|key| Some((key, self.system.get(key)?)));
         // Options are separated by line breaks, so values with line breaks are left out.
@@ -178,7 +178,7 @@ impl Properties {
         self.jmeter.insert(plan::function::UNLISTED.into(), names);
     }
 
-    /// Passes the log levels of `-L` on to the loggers of the run's Java machines.
+    /// Passes the log levels of `-L` to the loggers of the run's JVMs.
     pub(crate) fn hand_on_levels(&mut self, levels: &[(String, String)]) {
         if !levels.is_empty() {
             let lines = levels.iter();
@@ -204,12 +204,12 @@ impl Properties {
         self.jmeter.get(key).or_else(|| self.system.get(key)).map(String::as_str)
     }
 
-    /// Returns a property's value as an integer, or the default if it is missing or no integer.
+    /// Returns a property's value as an integer, or the default if the property is missing or is not an integer.
     pub(crate) fn int(&self, key: &str, default: i64) -> i64 {
         self.get(key).and_then(|text| text.trim().parse().ok()).unwrap_or(default)
     }
 
-    /// Returns a property's value as a boolean, parsed as JMeter does: `true` in any case.
+    /// Returns a property's value as a Boolean, parsed as in JMeter: `true` in upper or lower case.
     pub(crate) fn flag(&self, key: &str, default: bool) -> bool {
         self.get(key).map_or(default, |text| text.trim().eq_ignore_ascii_case("true"))
     }
@@ -220,8 +220,8 @@ impl Properties {
         self.jmeter.iter().chain(system).map(|(key, value)| (key.as_str(), value.as_str()))
     }
 
-    /// Formats the properties that the user set as a property file for `-q`. System properties are written as comments.
-    /// For secrets, only the names are written.
+    /// Formats the properties that the user has set as a property file for `-q`. System properties are written as
+    /// comments. Of secrets, only the names are written.
     pub(crate) fn file(&self) -> String {
         let mut out = String::from("# Properties of this run; read them back with -q.\n");
         for key in self.origins.keys() {
@@ -237,11 +237,12 @@ impl Properties {
         out
     }
 
-    /// Returns the name and source of each property that was set and that Throng does not read. The plan may read it.
+    /// Returns the name and source of each property that was set and that Throng itself does not read. The plan may
+    /// read it.
     pub(crate) fn unheeded(&self) -> Vec<(&str, &str)> {
         let origins = self.origins.iter().map(|(key, origin)| (key.as_str(), origin.as_str()));
         let heeded = |key: &str, origin: &str| {
-            // Most options of Java are meant for Java, so they are not reported.
+            // Most of these options are only meant for Java, so they are not reported.
             let of_java =
                 origin == OPTION_OF_JAVA && (key == "user.timezone" || why_not(key).is_none());
             of_java || self.get(key).is_none_or(|value| heeded::has_effect(key, value.trim()))
@@ -265,8 +266,8 @@ impl Properties {
     }
 
     /// Sets the system properties that Java options define (`JVM_ARGS` and the other variables of JMeter's start
-    /// script). Java has them before JMeter reads its files. The time zone has an effect only here, because JMeter
-    /// reads its other properties too late for it.
+    /// script). Java has them before JMeter reads its files. The time zone takes effect only here, because JMeter
+    /// reads its other properties too late for the time zone.
     fn add_java_options(&mut self, settings: &[Setting]) {
         let options = settings.iter().rev().find_map(|setting| match setting {
             Setting::Jmeter(key, options) if key == jvm::OPTIONS => Some(options.as_str()),
@@ -362,7 +363,7 @@ fn shown(before: &str, key: &str, value: &str) -> String {
     format!("{before}{line}")
 }
 
-/// Returns the system properties that a Java program would have in this process.
+/// Returns the system properties that a Java program in this process would have.
 fn process() -> BTreeMap<String, String> {
     let variable = |name: &str| std::env::var(name).unwrap_or_default();
     let folder = std::env::current_dir().unwrap_or_default();

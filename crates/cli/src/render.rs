@@ -1,4 +1,4 @@
-//! Findings as text, in the form compilers have made familiar.
+//! Formats findings as text, in the style of compiler messages.
 //!
 //! ```text
 //! error[bad-number]: the intProp n holds "x", which is not a number
@@ -29,7 +29,8 @@ pub(crate) enum Colour {
     Ansi,
 }
 
-/// Formats one finding with its secrets masked. `plan` is the plan's text, or empty if the text is not available.
+/// Formats one finding with its secrets masked. `plan` is the content of the plan file, or empty if it is not
+/// available.
 pub(crate) fn diag(diag: &Diag, file: &str, plan: &str, colour: Colour) -> String {
     let level = match diag.severity {
         Severity::Error => Level::ERROR,
@@ -45,7 +46,8 @@ pub(crate) fn diag(diag: &Diag, file: &str, plan: &str, colour: Colour) -> Strin
     let mut report = match line_of(plan, line) {
         Some((start, own)) => {
             let text = source(own);
-            // A finding about a property has the span of its whole element, so only the property's line is marked.
+            // A finding about a property has the span of its whole element. Of this span, only the line of the
+            // property is marked.
             let whole = text.len() - text.trim_start().len()..text.trim_end().len();
             let marked = diag.span.filter(|_| *own == text);
             let marked = marked.and_then(|span| within(span, start, own)).unwrap_or(whole);
@@ -68,7 +70,7 @@ pub(crate) fn diag(diag: &Diag, file: &str, plan: &str, colour: Colour) -> Strin
     renderer.term_width(WIDTH).render(&[report]) + "\n"
 }
 
-/// Returns a non-empty line by its number, and its offset in the text.
+/// Returns a non-empty line by its number, and its offset in the file.
 fn line_of(source: &str, number: usize) -> Option<(usize, &str)> {
     let start = match number {
         0 => return None,
@@ -119,7 +121,7 @@ pub(crate) fn kind(diag: &Diag) -> String {
     format!("{}[{}]{}", diag.severity.word(), diag.code, alike(&diag.message))
 }
 
-/// Returns a text without its quoted parts, and with each number replaced by 0.
+/// Returns a message without its quoted parts, and with each number replaced by 0.
 pub(crate) fn alike(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let (mut is_quoted, mut last) = (false, ' ');
@@ -177,7 +179,7 @@ fn paint(code: &str, text: &str, colour: Colour) -> String {
     }
 }
 
-/// A finding in the form of its JSON.
+/// A finding in the structure of its JSON.
 #[derive(Debug, Serialize)]
 pub(crate) struct JsonDiag<'a> {
     severity: &'static str,

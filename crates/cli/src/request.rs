@@ -50,7 +50,7 @@ pub(crate) struct Request {
     pub(crate) fleet: Option<fleet::remote::Way>,
     /// `--relays`: agents through which the other agents are reached.
     pub(crate) relays: Option<fleet::remote::Relays>,
-    /// `--rows-to`: destination to which agents send their rows, instead of this machine.
+    /// True if the death of a worker stops the whole run.
     pub(crate) rows_to: Option<fleet::remote::RowsTo>,
     /// True if the death of a worker stops the run.
     pub(crate) stop_on_loss: bool,
@@ -62,7 +62,7 @@ pub(crate) struct Request {
     pub(crate) watch: Vec<watch::Host>,
     /// Prices of processors, memory and traffic from throng.toml.
     pub(crate) prices: Option<report::model::Prices>,
-    /// Systems that receive the run's figures while it runs.
+    /// Systems that receive the run's metrics while it runs.
     pub(crate) out: Vec<export::Target>,
     pub(crate) criteria: Criteria,
     /// `--junit`: file for the run's tests as XML.
@@ -71,7 +71,7 @@ pub(crate) struct Request {
     pub(crate) web: Option<web::Address>,
 }
 
-/// Options of JMeter's report and figures.
+/// Options of JMeter's report and metrics.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Report {
     /// `-e`: builds JMeter's report at the end of the run.
@@ -83,7 +83,7 @@ pub(crate) struct Report {
 }
 
 impl Request {
-    /// Returns the plan's folder. Names of files in the plan are relative to it.
+    /// Returns the plan's folder, to which file names in the plan are relative.
     pub(crate) fn folder(&self) -> PathBuf {
         self.plan.parent().map(Path::to_path_buf).unwrap_or_default()
     }
@@ -131,7 +131,7 @@ impl Request {
     }
 }
 
-/// Refuses proxy schemes other than plain HTTP, the only protocol to proxies that is supported.
+/// Refuses proxy schemes other than plain HTTP, because no other protocol to proxies is supported.
 pub(crate) fn check_proxy_scheme(scheme: &str) -> Result<(), String> {
     if scheme.eq_ignore_ascii_case("http") {
         return Ok(());

@@ -1,8 +1,8 @@
 //! `throng fleet resume`: another coordinator takes over a run whose coordinator was killed.
 //!
-//! While a run is in progress, its folder contains its command line. The command line defines everything that `fleet`
-//! does not save: criteria, the files written at the end, and the server at which agents wait. The growing files of the
-//! folder are rebuilt from the reports that the first coordinator has saved.
+//! While a run is in progress, its folder contains its command line. The command line defines everything that the
+//! crate `fleet` does not save: criteria, the files written at the end, and the server at which agents wait. The
+//! growing files of the folder are rebuilt from the reports that the first coordinator has saved.
 
 pub(crate) mod kept;
 
@@ -29,7 +29,7 @@ pub(crate) fn run(flags: &ResumeFlags) -> Exit {
     }
 }
 
-/// Opens a run and changes to the folder in which it was started.
+/// Opens a run that is taken over, and changes to the folder in which it was started.
 fn taken(folder: &Path) -> Result<(Request, Taken), String> {
     let named = |error: std::io::Error| error.to_string();
     let folder = fs::canonicalize(folder).map_err(named)?;

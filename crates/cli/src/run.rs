@@ -1,8 +1,8 @@
 //! `throng run`, and JMeter's `-n -t`: executes a run from the request to the exit code.
 //!
 //! All problems are reported before the first user starts: findings of the plan, elements that cannot run, and
-//! properties without effect. Then the run continues until it ends or is stopped. The files in its folder are up to
-//! date at any time.
+//! properties without effect. Then the run continues until it ends or is stopped. The files in its folder are
+//! always up to date.
 
 mod admission;
 mod exports;
@@ -64,7 +64,7 @@ use crate::{
     asked_load, control, ctl, junit, lost, machines, outputs, plugins, project, report, terminal,
 };
 
-/// Longest wait for an event between two checks for the user's request to end.
+/// Longest wait for an event between two checks whether the user has asked to end the run.
 const PATIENCE: Duration = Duration::from_millis(100);
 /// Time for samples in flight to finish after a criterion has ended the run.
 const ABORT_GRACE: Duration = Duration::from_secs(10);
@@ -111,7 +111,7 @@ fn run_with(request: Request, project: Result<Option<String>, String>) -> Exit {
     }
 }
 
-/// Runs a plan whose text was already read.
+/// Runs a plan whose content was already read.
 pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     let mut console = Console::new(request.json, request.quiet);
     stages(request, bytes, None, &mut console).unwrap_or_else(|exit| exit)
@@ -128,7 +128,7 @@ pub(crate) fn resume(mut request: Request, taken: Taken) -> Exit {
     stages(&request, bytes, Some(taken), &mut console).unwrap_or_else(|exit| exit)
 }
 
-/// Executes the stages of a run in order. `Err` is the exit code of a run that did not start.
+/// Executes the stages of a run in order. `Err` is the exit code of a run that has not started.
 fn stages(
     request: &Request,
     bytes: Vec<u8>,
@@ -193,7 +193,8 @@ fn stages(
     Ok(ending.conclude(running, &percentages, &mut traces))
 }
 
-/// Reports that the plan was read. Deletes the results of an earlier run, as JMeter does, if this run is new.
+/// Reports that the plan was read. Deletes the results of an earlier run, as JMeter does, unless this run is a
+/// takeover.
 fn tell_of_plan(
     request: &Request,
     properties: &Properties,
@@ -218,7 +219,8 @@ fn begin(request: &Request) -> Result<(), String> {
     settings::refuse_unwritable(request)
 }
 
-/// Evaluates the parts of the plan that are evaluated once, and replaces the plan's load by the requested one.
+/// Evaluates the parts of the plan that are evaluated once per run, and replaces the plan's load by the requested
+/// load.
 fn evaluate(
     request: &Request,
     plan: &Plan,
@@ -250,7 +252,7 @@ struct Start<'a> {
     found: Look,
     /// Names of missing files for the record.
     missing: MissingFiles,
-    /// Start of a run that another coordinator has started, in epoch milliseconds.
+    /// Start of a run that is taken over from another coordinator, in epoch milliseconds.
     began_ms: Option<i64>,
 }
 
@@ -387,8 +389,8 @@ fn tell_of_start(
     }
 }
 
-/// Returns the warnings about the plan's values and about the machine, without duplicates, and without those about
-/// numbers that the requested load replaces.
+/// Returns the warnings about the plan's values and about the machine, without duplicates, and without warnings
+/// about numbers that the requested load replaces.
 fn complaints(
     evaluated: &mut Evaluated,
     found: &mut Look,
@@ -419,7 +421,7 @@ struct Running {
     /// Number of worker processes at the start of the run.
     workers: u32,
     progress: Progress,
-    /// Files with the figures of watched hosts, for the plan's PerfMon collectors.
+    /// Files with the metrics of watched hosts, for the plan's PerfMon collectors.
     files: MonitorFiles,
     /// Resources that the generator had used before the first user.
     before: Usage,
@@ -429,12 +431,14 @@ struct Running {
     watch: Watch,
     /// Current load, and the changes made by requests.
     asked: live::Asked,
-    /// Requests to change the load, and the socket that receives some of them. The socket exists as long as this value.
+    /// Requests to change the load, and the socket that receives some of them. The socket exists as long as this
+    /// field.
     ctl: (ctl::Requests, Option<ctl::Server>),
 }
 
 impl Running {
-    /// Main loop of a run: handles events of the engine and the user's requests to end. Returns the workers that died.
+    /// Main loop of a run: handles events of the engine and the user's requests to end. Returns the workers that
+    /// have died.
     fn drive(
         &mut self,
         interrupt: &Interrupt,
@@ -462,8 +466,8 @@ impl Running {
                 stop(run, asked, traces);
                 let change = Change::Stop { at_once: asked > 1 };
                 progress.mark(change, if asked > 1 { "stop at once" } else { "stop" });
-                // After SIGTERM or SIGHUP no user is present to press Ctrl-C a second time, and the sending program has
-                // a time limit of its own.
+                // After SIGTERM or SIGHUP no user is present to press Ctrl-C a second time, and the program that
+                // sent the signal has its own time limit.
                 if asked == 1 && interrupt.is_by_program() {
                     let words =
                         format!("{} s after the signal to end", interrupt.grace().as_secs());
@@ -506,8 +510,8 @@ impl Running {
     }
 }
 
-/// Adds a core's snapshot, and publishes the second if it is complete. Returns the criterion that ends the run, if
-/// there is one.
+/// Adds a core's snapshot. If this completes a second, publishes the second. Returns the criterion that ends the
+/// run, if there is one.
 fn measured(
     mut snapshot: Box<Snapshot>,
     run: &mut Spread,
@@ -542,7 +546,7 @@ fn told_of(loss: Loss, progress: &mut Progress, traces: &mut Traces<'_>) -> Loss
     loss
 }
 
-/// Cuts samples in flight when their time to finish is over.
+/// Cuts samples in flight when their time for finishing has passed.
 fn cut(
     at: &mut Option<(Instant, String)>,
     run: &mut Spread,
@@ -610,7 +614,8 @@ impl Ending<'_> {
         let Running {
             run, workers, mut progress, mut files, before, start_ms, offload, watch, ..
         } = running;
-        // Work after the last second, such as fetching rows from agents, does not count as run time.
+        // Work after the last second, such as fetching rows from agents, does not count as part of the run's
+        // duration.
         let end_ms = progress.ended_ms();
         exports::end(traces);
         let (first_ms, last_ms) = progress.totals().span_ms().unwrap_or((start_ms, end_ms));
@@ -652,7 +657,7 @@ impl Ending<'_> {
         let recorded = (outcome.recorded.as_ref(), json, &*self.properties);
         reports::write(self.request, self.dashboard.as_ref(), recorded, traces);
         exports::finish(traces);
-        // Written after all steps that can lose results, so that it contains all losses.
+        // The file is written after all steps that can lose results, so that it reports all losses.
         self.write_junit(&outcome, (start_ms, end_ms - start_ms), traces);
         traces.folder.path().into_iter().for_each(kept::forget);
         let last = std::mem::take(&mut traces.last);
@@ -741,10 +746,10 @@ impl Ending<'_> {
             console.warn(&why.en);
         }
         let interrupt = self.interrupt;
-        // JMeter exits with 0 if the test was ended through its control port. With JMeter's command line, Throng does
-        // the same.
+        // JMeter exits with 0 if the test was ended through its control port. With JMeter's command line, Throng
+        // does the same.
         let interrupted = interrupt.asked() > 0 && (interrupt.signalled() || !self.request.listen);
-        // If no samples were made or errors ended the run, JMeter exits with 0.
+        // If there were no samples, or if errors ended the run, JMeter exits with 0.
         let decides_nothing = judgement.without_samples.is_some() || judgement.cut_short.is_some();
         let undecided = decides_nothing && !self.request.listen;
         let applying = [
@@ -759,7 +764,7 @@ impl Ending<'_> {
     }
 }
 
-/// Lets the Java machine finish and exits. If a script sets an exit code, that code is used.
+/// Lets the JVM finish its work and exits. If a script has set an exit code, that code is used.
 fn leave(offload: &dyn Offload, exit: Exit, traces: &mut Traces<'_>) {
     if exit == Exit::Ok
         && let Some(words) = offload.linger()

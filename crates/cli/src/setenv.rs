@@ -1,8 +1,8 @@
 //! Reads the variables that JMeter's `bin/setenv.sh` sets, without running the script.
 //!
-//! It supports assignments, one per line: `NAME=value`, with or without `export`, quoted in any way, with `$NAME`,
-//! `${NAME}` and `${NAME:-value}` in them, and `: "${NAME:=value}"`. Other lines are reported by number and have no
-//! effect.
+//! It supports assignments, one per line: `NAME=value`, with or without `export`, with any kind of quotes, with
+//! `$NAME`, `${NAME}` and `${NAME:-value}` in the value, and `: "${NAME:=value}"`. Other lines are reported by
+//! number and have no effect.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub(crate) struct Script {
     pub(crate) strange: Vec<usize>,
 }
 
-/// Parses the text of a script. `outside` returns variables of the environment.
+/// Parses a script. `outside` returns variables of the environment.
 pub(crate) fn read(text: &str, outside: &dyn Fn(&str) -> Option<String>) -> Script {
     let mut script = Script::default();
     let mut lines = text.lines().enumerate();
@@ -38,7 +38,7 @@ pub(crate) fn read(text: &str, outside: &dyn Fn(&str) -> Option<String>) -> Scri
 
 type Known<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// Returns the variables that a line sets, or `None` if the line is no assignment.
+/// Returns the variables that a line sets, or `None` if the line is not an assignment.
 fn assignments(line: &str, known: Known<'_>) -> Option<Vec<(String, String)>> {
     if let Some(rest) = line.strip_prefix(": ") {
         let mut set = Vec::new();
@@ -71,14 +71,14 @@ fn is_end(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with('#')
 }
 
-/// Returns the shell variable name at the start of a text.
+/// Returns the name of a shell variable at the start of a string.
 fn name(text: &str) -> Option<&str> {
     let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
     let name = &text[..end];
     (!name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit())).then_some(name)
 }
 
-/// Resolves the quotes and variables of the first word. Returns the word and the remaining text.
+/// Resolves the quotes and variables of the first word. Returns the word and the remaining string.
 fn word<'t>(
     text: &'t str,
     known: Known<'_>,
@@ -118,7 +118,7 @@ fn word<'t>(
     (!quoted).then_some((out, rest))
 }
 
-/// Resolves a variable after a `$`. Returns its value and the remaining text.
+/// Resolves a variable after a `$`. Returns its value and the remaining string.
 fn variable<'t>(
     text: &'t str,
     known: Known<'_>,

@@ -1,8 +1,9 @@
 //! A program called `jmeter` that is placed before JMeter's own in `PATH`, so that scripts with `jmeter -n …` use
 //! Throng unchanged.
 //!
-//! The real JMeter runs command lines that Throng refuses before running anything (exit codes 2 and 3), and those that
-//! open JMeter's window. A line on standard error reports this. A run that has started is never repeated.
+//! The real JMeter runs command lines that Throng refuses before running anything (exit codes 2 and 3), and command
+//! lines that open JMeter's window. A line on standard error reports this. A run that has started is never
+//! repeated.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -22,10 +23,11 @@ const MARK: &str = "# A stand-in for jmeter, made by throng jmeter install-shim.
 /// Environment variable with the folder or program of the real JMeter.
 const REAL: &str = "THRONG_JMETER";
 
-/// Environment variable that is set for the real JMeter. It prevents an endless loop if that program calls the shim.
+/// Environment variable that the shim sets for the real JMeter. It prevents an endless loop if that program calls
+/// the shim.
 const INSIDE: &str = "THRONG_JMETER_SHIM";
 
-/// Options besides `-n` with which JMeter opens no window.
+/// Options other than `-n` with which JMeter opens no window.
 const WITHOUT_WINDOW: [&str; 9] =
     ["-g", "-v", "-h", "-?", "-s", "--reportonly", "--version", "--help", "--server"];
 
@@ -133,7 +135,7 @@ pub(crate) fn run(args: &[OsString], own: fn(&[OsString]) -> Exit) -> Exit {
 pub(crate) fn opens_a_window(args: &[OsString]) -> bool {
     !args.iter().filter_map(|arg| arg.to_str()).any(|arg| {
         let bundled = arg.starts_with('-') && !arg.starts_with("--");
-        // Options without an argument may be joined in one word: `-nf`.
+        // Options without an argument may be combined in one word: `-nf`.
         let asks =
             |letter| arg[1..].chars().take_while(|at| "nfeXr".contains(*at)).any(|at| at == letter);
         arg == "--nongui" || WITHOUT_WINDOW.contains(&arg) || (bundled && asks('n'))

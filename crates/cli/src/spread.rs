@@ -1,7 +1,7 @@
-//! Runs users in one process or in several, with the same events in both cases.
+//! Runs users in one process or in several. The events are the same in both cases.
 //!
-//! Users that need more descriptors than one process may open are divided among worker processes; so are those of a run
-//! with a requested number of workers. The main loop of the run does not see the difference.
+//! Users that need more descriptors than one process may open are divided among worker processes; so are the users
+//! of a run with a requested number of workers. The main loop of the run does not depend on this.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -23,11 +23,13 @@ use crate::request::Request;
 #[derive(Debug)]
 pub(crate) enum Spread {
     Here(Box<Run>),
-    /// Contains the result files that must be closed, and messages about data that was lost in closing them.
+    /// A run in workers. Contains the result files that must be closed, and messages about data that was lost in
+    /// closing them.
     Fleet(Box<Fleet>, Vec<Made>, Vec<Line>, Own),
 }
 
-/// Resource use of this process beside its workers. It is requested with each report, but measured only at intervals.
+/// Resource use of this process without its workers. It is requested with each report, but measured only at
+/// intervals.
 #[derive(Debug, Default)]
 pub(crate) struct Own(Cell<Option<(Instant, Usage)>>);
 
@@ -58,7 +60,7 @@ pub(crate) struct Size {
     pub(crate) workers: u32,
     /// Number of descriptors that a process may open.
     pub(crate) descriptors: u64,
-    /// True if the user requested this number of processes.
+    /// True if the user has requested this number of processes.
     asked: bool,
 }
 
@@ -168,8 +170,8 @@ pub(crate) fn start(
     Ok(Spread::Fleet(Box::new(fleet), files, notes, Own::default()))
 }
 
-/// Returns the reason for which the engine does not start, and the exit code. Classes that Java cannot find are errors
-/// of the plan, as in `throng check`.
+/// Returns the reason why the engine does not start, and the exit code. Classes that Java cannot find are errors of
+/// the plan, as in `throng check`.
 fn refused(error: StartError) -> (String, Exit) {
     let exit = match error {
         StartError::Java(_) => Exit::Plan,
@@ -198,7 +200,8 @@ impl Spread {
                 fleet::Event::Lost(loss) => News::Lost(loss),
                 fleet::Event::Idle => News::Idle,
                 fleet::Event::Finished => {
-                    // Rows of other machines arrive only now, and must be written before the files' end tags.
+                    // Rows of other machines arrive only now. They must be written before the end tags of the
+                    // files.
                     match fleet.collect() {
                         Some(words) => lost.extend(words.into_iter().map(Line::from)),
                         None => lost.extend(engine::close_results(std::mem::take(files))),
@@ -260,7 +263,7 @@ impl Spread {
         }
     }
 
-    /// Returns the number of reports in a complete second of the run.
+    /// Returns the number of reports that a complete second of the run consists of.
     pub(crate) fn parts(&self) -> u32 {
         match self {
             Self::Here(run) => run.cores(),

@@ -32,7 +32,8 @@ const ELSEWHERE: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// First words of other tools and of everyday speech that are no commands of Throng, and what does that in Throng.
+/// First words of other tools and of everyday speech that are not commands of Throng, each with the command that
+/// does the same in Throng.
 const OTHER_VERBS: &[(&[&str], &str)] = &[
     (
         &[
@@ -158,8 +159,8 @@ pub(crate) fn is_plan(word: &OsStr) -> bool {
     word.as_bytes().ends_with(b".jmx")
 }
 
-/// Returns the message about an unknown command, given the names of the existing ones. A similar name differs in two
-/// letters at most. `parents` are the commands before the word, as in `throng fleet WORD`.
+/// Returns the message about an unknown command, given the names of the existing commands. A similar name differs
+/// in at most two letters. `parents` are the commands before the word, as in `throng fleet WORD`.
 pub(crate) fn unknown_verb(parents: &[String], word: &str, verbs: &[String]) -> String {
     let small = word.to_lowercase();
     let near = nearest(word, verbs.iter().map(String::as_str));
@@ -183,13 +184,13 @@ pub(crate) fn unknown_verb(parents: &[String], word: &str, verbs: &[String]) -> 
     format!("there is no verb {word}: {meant}")
 }
 
-/// Returns what does the work of another tool's command.
+/// Returns the command of Throng that does the same as another tool's command.
 fn other_verb(word: &str) -> Option<&'static str> {
     let word = if word.contains("://") { "url" } else { word };
     OTHER_VERBS.iter().find(|(names, _)| names.contains(&word)).map(|(_, help)| *help)
 }
 
-/// Returns what can be done with a file or a folder that stands in place of a command.
+/// Returns advice on a file or a folder that stands in place of a command.
 fn file(word: &str) -> Option<String> {
     let path = Path::new(word);
     if path.with_extension("jmx").is_file() && path.extension().is_none() {
@@ -226,7 +227,8 @@ fn meaning(option: &str) -> Option<&'static str> {
     ELSEWHERE.iter().find(|(names, _)| names.contains(&option)).map(|(_, meaning)| *meaning)
 }
 
-/// Returns the commands before the unknown one, which the error's usage names: `Usage: throng fleet <COMMAND>`.
+/// Returns the commands before the unknown command. The usage line of the error contains them: `Usage: throng fleet
+/// <COMMAND>`.
 fn parents(error: &clap::Error) -> Vec<String> {
     let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) else {
         return Vec::new();

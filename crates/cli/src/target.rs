@@ -10,7 +10,7 @@ use crate::flags::TargetFlags;
 use crate::interrupt::Interrupt;
 use crate::terminal;
 
-/// Runs a target until Ctrl-C or until its time is over. Without a name, lists the targets.
+/// Runs a target until Ctrl-C or until its time limit. Without a name, lists the targets.
 pub(crate) fn run(flags: TargetFlags) -> Exit {
     let Some(name) = &flags.name else {
         terminal::out(&list());
@@ -20,7 +20,7 @@ pub(crate) fn run(flags: TargetFlags) -> Exit {
     if flags.tls {
         config = config.tls(TlsConfig::default());
     }
-    // A target with several processes starts this program several times.
+    // A target with several processes starts this program once for each.
     config = config.respawn(std::env::args_os().skip(1));
     for option in &flags.options {
         let Some((key, value)) = option.split_once('=') else {
@@ -29,7 +29,7 @@ pub(crate) fn run(flags: TargetFlags) -> Exit {
         };
         config = config.option(key, value);
     }
-    // The signal handler is installed before the target starts, so that a signal at any time causes an orderly end.
+    // The signal handler is installed before the target starts, so that a signal always ends the program cleanly.
     let Ok(interrupt) = Interrupt::install() else { return Exit::Bug };
     match targets::start(config) {
         Ok(running) => {

@@ -1,10 +1,10 @@
 //! Standard output and standard error. Only this module writes to them.
 //!
-//! Text from plans and servers is displayed, never interpreted. Control characters, which could move the cursor or hide
-//! text, and characters that change the direction of writing are shown as `\x1b` or `\u{202e}`. The only escape
-//! sequences that pass are the program's own colours. If the reader of a pipe has gone (`throng … | head`), output is
-//! dropped silently. Any other failure of standard output is reported, and the exit code is not 0. While a plan runs, a
-//! separate thread ([`queue`]) writes to pipes and files.
+//! Strings from plans and servers are displayed, never interpreted. Control characters, which could move the cursor
+//! or hide text, and characters that change the direction of writing are shown as `\x1b` or `\u{202e}`. The only
+//! escape sequences that pass are the program's own colours. If the reader of a pipe has closed it (`throng … |
+//! head`), output is dropped silently. Any other failure of standard output is reported, and the exit code is not
+//! 0. While a plan runs, a separate thread ([`queue`]) writes to pipes and files.
 
 mod queue;
 
@@ -20,17 +20,17 @@ use crate::tty::{self, Stream};
 /// The first error in writing to standard output.
 static FAILED: Mutex<Option<String>> = Mutex::new(None);
 
-/// Prints a text on standard output.
+/// Prints a string on standard output.
 pub(crate) fn out(text: &str) {
     write(Stream::Out, text);
 }
 
-/// Prints a text on standard error.
+/// Prints a string on standard error.
 pub(crate) fn err(text: &str) {
     write(Stream::Err, text);
 }
 
-/// Prints a text, which may have several lines or be part of a line.
+/// Prints a string, which may have several lines or be part of a line.
 pub(crate) fn write(to: Stream, text: &str) {
     send(to, visible(text).as_bytes());
 }
@@ -54,9 +54,9 @@ pub(crate) fn renew(to: Stream, text: &str) {
     send(to, format!("\r\x1b[2K{}", visible(text)).as_bytes());
 }
 
-/// Writes a frame of the view of a running test. Text from outside must already be escaped. The frame is one write,
-/// bypassing the stream's own buffer, which splits at line ends. Returns false if the terminal does not accept output
-/// now (Ctrl-S); the run must not wait for the terminal.
+/// Writes a frame of the view of a running test. Strings from outside must already be escaped. The frame is one
+/// write that bypasses the stream's own buffer, which splits at line ends. Returns false if the terminal does not
+/// accept output now (Ctrl-S); the run must not wait for the terminal.
 pub(crate) fn frame(to: Stream, text: &str) -> bool {
     if !takes(to) {
         return false;
@@ -70,7 +70,7 @@ pub(crate) fn frame(to: Stream, text: &str) -> bool {
         match sent {
             Ok(sent) => rest = &rest[sent..],
             Err(rustix::io::Errno::INTR) => {}
-            // The terminal was set to non-blocking mode by another program.
+            // Another program has set the terminal to non-blocking mode.
             Err(rustix::io::Errno::AGAIN) => return true,
             Err(error) => {
                 note(to, Err(error.into()));
@@ -107,7 +107,7 @@ pub(crate) fn printed(result: io::Result<()>) {
     note(Stream::Out, result);
 }
 
-/// Returns the exit code of the program. It is not 0 if output was lost, whatever the intended code.
+/// Returns the exit code of the program. If output was lost, the exit code is not 0, whatever code was intended.
 pub(crate) fn closing(exit: Exit) -> Exit {
     queue::flush();
     let failed = FAILED.lock().ok().and_then(|mut failed| failed.take());
@@ -117,7 +117,7 @@ pub(crate) fn closing(exit: Exit) -> Exit {
     Exit::first([exit, Exit::Lost])
 }
 
-/// From here on, a slow reader of standard output or standard error cannot block the program.
+/// Starts the queue. From now on, a slow reader of standard output or standard error cannot block the program.
 pub(crate) fn wait_for_nobody() {
     queue::start();
 }
@@ -127,7 +127,8 @@ pub(crate) fn flush() {
     queue::flush();
 }
 
-/// Shortens the wait for slow readers after the user's request to end. Output that they do not read soon is lost.
+/// Shortens the wait for slow readers, because the user has asked to end. Output that they do not read soon is
+/// lost.
 pub(crate) fn hurry() {
     queue::hurry();
 }
@@ -159,7 +160,7 @@ fn note(to: Stream, result: io::Result<()>) {
     }
 }
 
-/// Returns a text in which all characters that a terminal would interpret are escaped.
+/// Returns a string in which all characters that a terminal would interpret are escaped.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_hidden) {
         return Cow::Borrowed(text);
@@ -179,7 +180,8 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Returns a text from outside as part of one line: line ends, tabs and the program's own colours are escaped as well.
+/// Returns a string from outside as part of one line: line ends, tabs and the program's own colours are also
+/// escaped.
 pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     let is_odd = |char| is_hidden(char) || matches!(char, '\n' | '\t');
     if !text.chars().any(is_odd) {
@@ -198,7 +200,8 @@ fn show(char: char, escaped: bool, to: &mut String) {
     }
 }
 
-/// True for control characters except line ends and tabs, for marks of direction, and for line separators.
+/// Returns true for control characters except line ends and tabs, for characters that change the writing direction,
+/// and for line separators.
 fn is_hidden(char: char) -> bool {
     match char {
         '\n' | '\t' => false,

@@ -38,8 +38,8 @@ const KEYS: [&str; 20] = [
     "iv",
 ];
 
-/// Searches the settings for all requests of a file. Exits with 0 if the same settings produce all requests, and with 4
-/// if none do.
+/// Searches the settings for all requests of a file. Exits with 0 if the same settings produce all requests, and
+/// with 4 if no settings do.
 pub(crate) fn run(verb: MgsVerb) -> Exit {
     let MgsVerb::Verify { vectors } = verb;
     let requests = match read(&vectors) {
@@ -75,7 +75,8 @@ pub(crate) fn run(verb: MgsVerb) -> Exit {
     if all && agree { Exit::Ok } else { Exit::Criteria }
 }
 
-/// Returns the settings that two requests have in common. `None` means that a request gives no information.
+/// Returns the settings that two requests have in common. `None` means that a request gives no information about
+/// them.
 fn both(known: Option<Vec<Way>>, more: Option<Vec<Way>>) -> Option<Vec<Way>> {
     match (known, more) {
         (Some(known), Some(more)) => {
@@ -185,7 +186,7 @@ impl Fields<'_> {
         self.table.get(key).map(|value| text(value).ok_or_else(wrong)).transpose()
     }
 
-    /// Returns bytes that are given as text, as hexadecimal digits, or in a file.
+    /// Returns bytes that are given as a string, as hexadecimal digits, or in a file.
     fn bytes(&self, text: &str, digits: &str, file: &str) -> Result<Option<Vec<u8>>, String> {
         if let Some(text) = self.text(text)? {
             return Ok(Some(text.into_bytes()));

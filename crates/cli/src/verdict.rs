@@ -98,7 +98,7 @@ pub(crate) fn text_beside(
     out
 }
 
-/// Formats a finding as text. `at` names the place of the finding if that is not obvious.
+/// Formats a finding as text. `at` names the place of the finding if it is not obvious.
 pub(crate) fn told(finding: &Finding, at: &str, language: Language, width: usize) -> String {
     let zh = language == Language::Chinese;
     let mut out = String::new();
@@ -132,8 +132,8 @@ fn confidence(finding: &Finding, zh: bool) -> &'static str {
     }
 }
 
-/// Wraps a text at a number of columns. Chinese has no spaces: a line can break after any character, and each is two
-/// columns wide.
+/// Wraps a string at a number of columns. Chinese has no spaces: a line can break after any character, and each is
+/// two columns wide.
 pub(crate) fn wrapped(indent: &str, text: &str, width: usize) -> String {
     let wide = |c: char| if c >= '\u{2e80}' { 2 } else { 1 };
     let (mut out, mut line, mut column) = (String::new(), String::new(), indent.len());

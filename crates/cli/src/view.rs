@@ -1,8 +1,9 @@
 //! The view of a running test on a terminal: its state, updated once a second.
 //!
-//! The state is updated from seconds of the record, the one source for every display of a test ([`record::now`]). So a
-//! sweep can show the run of another process by reading its record. `frame` formats the state as lines, a pure function
-//! of the state and the terminal's size and abilities. `screen` writes the lines to the terminal.
+//! The state is updated from seconds of the record, which is the source for every display of a test
+//! ([`record::now`]). So a sweep can show the run of another process by reading its record. `frame` formats the
+//! state as lines, a pure function of the state and the terminal's size and abilities. `screen` writes the lines to
+//! the terminal.
 
 mod answers;
 mod chart;
@@ -29,9 +30,10 @@ pub(crate) use text::Look;
 
 /// Number of seconds that charts can show.
 const CHARTED: usize = 600;
-/// Number of seconds over which figures of labels and of the generator are computed.
+/// Number of seconds over which metrics of labels and of the generator are computed.
 const RECENT: usize = 10;
-/// Shortest part of a second, in milliseconds, from which a rate is computed. The last second of a run can be shorter.
+/// Minimum length in milliseconds of an interval from which a rate is computed. The last second of a run can be
+/// shorter.
 const LEAST_MS: u32 = 500;
 
 /// Values of one second of a running test in the charts.
@@ -45,7 +47,7 @@ struct Moment {
     p95: Option<f64>,
 }
 
-/// Figures of a label in one second.
+/// Metrics of a label in one second.
 #[derive(Clone, Debug)]
 struct Piece {
     label: u32,
@@ -85,9 +87,9 @@ struct Errors {
 #[derive(Debug, Default)]
 pub(crate) struct View {
     title: String,
-    /// Text about the position of this run in a series: `point 2 of 8, 40 users`.
+    /// Description of this run's position in a series: `point 2 of 8, 40 users`.
     heading: String,
-    /// Text about the runs that follow this one.
+    /// Description of the runs that follow this one.
     after: String,
     state: State,
     elapsed_ms: i64,
@@ -108,21 +110,21 @@ pub(crate) struct View {
     recent: VecDeque<(u32, Vec<Piece>)>,
     own: VecDeque<Own>,
     labels: Vec<Label>,
-    /// Number of samples of each label so far. Labels are sorted by it.
+    /// Number of samples of each label so far. Labels are sorted by this number.
     counts: Vec<u64>,
     causes: Vec<Errors>,
     lamps: Vec<Lamp>,
     answers: Answers,
-    /// Texts of the verdict's findings so far.
+    /// Sentences of the verdict's findings so far.
     findings: Vec<String>,
-    /// True if the run is too young to state that there are no findings.
+    /// True if the run is too young to say that there are no findings.
     early: bool,
     /// End of the last second that was added, in epoch milliseconds.
     at_ms: i64,
     rules: Option<Findings>,
 }
 
-/// A label with its figures over the last seconds.
+/// A label with its metrics over the last seconds.
 #[derive(Clone, Debug)]
 struct Row<'a> {
     label: &'a Label,
@@ -133,8 +135,8 @@ struct Row<'a> {
 }
 
 impl View {
-    /// Marks this run as one of a series: sets the text about its position, the text about the following runs, and its
-    /// duration.
+    /// Marks this run as one of a series: sets the description of its position, the description of the following
+    /// runs, and its duration.
     pub(crate) fn set_heading(&mut self, heading: &str, after: &str, length: Option<Duration>) {
         (self.heading, self.after) = (heading.to_owned(), after.to_owned());
         self.length_given = length.map(|length| length.as_millis() as i64);
@@ -186,7 +188,7 @@ impl View {
         self.workers = second.generator.workers;
         self.samples += second.all.count;
         self.errors += second.all.errors;
-        // Copying is cheap: a record merges labels above a limit, so there are few.
+        // Copying is cheap: a record merges labels above a limit, so there are few labels.
         self.labels.clear();
         self.labels.extend_from_slice(labels);
         self.counts.resize(labels.len(), 0);
@@ -299,8 +301,8 @@ impl View {
         self.labels.iter().any(|label| label.transaction)
     }
 
-    /// Returns texts about the generator's state over the last seconds. The boolean is true if the text is a reason to
-    /// doubt the figures.
+    /// Returns descriptions of the generator's state over the last seconds. The Boolean is true if it is a reason
+    /// to doubt the metrics.
     fn generator(&self) -> Vec<(bool, String)> {
         let Some(last) = self.own.back() else { return Vec::new() };
         let ms: f64 = self.own.iter().map(|own| f64::from(own.ms)).sum();
@@ -346,8 +348,8 @@ impl View {
     }
 }
 
-/// Thresholds above which the generator's state is shown as a problem: shares of its processors and of the machine's,
-/// and milliseconds.
+/// Thresholds above which the generator's state is shown as a problem: the used share of its processors and of the
+/// machine's processors, and milliseconds.
 const FULL: f64 = 0.85;
 const MACHINE_FULL: f64 = 0.98;
 const LAG_MS: f64 = 10.0;
@@ -364,14 +366,15 @@ fn push<T>(to: &mut VecDeque<T>, one: T, most: usize) {
     to.push_back(one);
 }
 
-/// Describes a cause of errors in words.
+/// Returns a description of a cause of errors.
 fn words(cause: &CauseName) -> String {
     let CauseName { outcome, code, message, .. } = cause;
     match (&**code, &**message) {
         ("", "") => outcome.as_str().to_owned(),
         (code, "") => code.to_owned(),
         ("", message) => message.to_owned(),
-        // Where a request has no answer, JMeter's code is the name of a Java class: the message has address and cause.
+        // If a request has no answer, JMeter's code is the name of a Java class, and the message has the address
+        // and the cause.
         (code, message) if code.starts_with("Non HTTP response code") => {
             message.trim_start_matches("Non HTTP response message: ").to_owned()
         }

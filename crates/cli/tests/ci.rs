@@ -77,7 +77,7 @@ fn is_summary(text: &str) {
     assert!(text.starts_with("## ") && text.contains(words), "{text}");
 }
 
-/// Asserts that the file in k6's format contains the figures that GitLab's widget reads.
+/// Asserts that the file in k6's format contains the metrics that GitLab's widget reads.
 fn is_widget(text: &str) {
     let summary: serde_json::Value = serde_json::from_str(text).expect("JSON");
     let metrics = &summary["metrics"];

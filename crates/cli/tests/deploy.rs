@@ -373,7 +373,7 @@ fn alerts_and_dashboard_are_those_of_the_tables() {
     is_up_to_date("grafana/throng.json", &dashboard);
 }
 
-/// Returns the names of Throng's metrics in a text.
+/// Returns the names of Throng's metrics in a string.
 fn names(text: &str) -> BTreeSet<&str> {
     let is_name = |c: char| c.is_ascii_lowercase() || c == '_';
     text.split(|c| !is_name(c)).filter(|word| word.starts_with("throng_")).collect()

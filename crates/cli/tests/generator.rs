@@ -1,5 +1,5 @@
-//! Measurements of the generator itself in a run's record: the disk, the Java machine, retransmitted segments, and
-//! stops of the whole process.
+//! Measurements of the generator itself in a run's record: the disk, the JVM, retransmitted segments, and stops of
+//! the whole process.
 
 mod program;
 

@@ -1,6 +1,6 @@
 //! Plans with scripts as users run them, with and without Java.
 //!
-//! Tests that need a Java machine and JMeter's jars run only if `throng jvm status` finds both; otherwise they count as
+//! Tests that need a JVM and JMeter's jars run only if `throng jvm status` finds both; otherwise they count as
 //! skipped.
 
 mod program;
@@ -21,7 +21,7 @@ fn with_script(script: &str) -> Program {
     program
 }
 
-/// True if a Java machine and JMeter's jars are available. Otherwise the test counts as skipped.
+/// True if a JVM and JMeter's jars are available. Otherwise the test counts as skipped.
 fn has_java() -> bool {
     let found = Program::new().run(&["jvm", "status"]);
     if found.code != 0 {

@@ -289,7 +289,7 @@ fn a_file_of_settings_is_judged_line_by_line() {
     assert!(ended.err.contains("odd.conf: line 1: key = value is wanted"), "{ended:?}");
 }
 
-/// Starts a server that answers each connection with a text. Returns its address.
+/// Starts a server that answers each connection with a string. Returns its address.
 fn serve(text: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address").to_string();

@@ -4,7 +4,7 @@ mod program;
 
 use program::{PLAN, Program};
 
-/// True if a Java machine and JMeter's jars are available. Otherwise the test counts as skipped.
+/// True if a JVM and JMeter's jars are available. Otherwise the test counts as skipped.
 fn has_java() -> bool {
     let found = Program::new().run(&["jvm", "status"]);
     if found.code != 0 {

@@ -130,7 +130,7 @@ fn answered(line: &[&str], file: &str) -> (Value, Value) {
     (entry, serde_json::from_str(&text).expect("JSON"))
 }
 
-/// True if the list entry says that its figures belong to this point's load.
+/// True if the list entry says that its metrics belong to this point's load.
 fn is_of(entry: &Value, point: &Value) -> bool {
     let users = point["load"].as_f64().expect("a load");
     entry["of"]["en"] == format!("at {users} user{}", if users == 1.0 { "" } else { "s" })

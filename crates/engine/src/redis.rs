@@ -41,8 +41,7 @@ fn has_fetched(user: &User, at: u32) -> bool {
     known.is_some_and(|all| all.0.iter().any(|(of, _)| *of == at))
 }
 
-/// Sets the variables from a fetched value. `Err`: there was no value; the string is the reason for which the user
-/// ends.
+/// Sets the variables from a fetched value. `Err`: there was no value; the string is the reason why the user ends.
 pub(crate) fn set_data(cx: &mut Context<'_>, index: UserId, at: u32) -> Result<(), String> {
     let known = &mut cx.users[index].extra().parts.or_default::<Fetched>().0;
     let Some(place) = known.iter().position(|(of, _)| *of == at) else { return Ok(()) };
@@ -154,7 +153,7 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
     true
 }
 
-/// Returns the reason for which a user without a value ends. `kept` is true if its connection is still usable.
+/// Returns the reason why a user without a value ends. `kept` is true if its connection is still usable.
 fn reason(cx: &Context<'_>, at: u32, key: &str, words: &str, kept: bool) -> String {
     let name = cx.plan.redis[at as usize].name();
     let reason = format!("Failed to retrieve data from redis key {key}: {words} ({name})");

@@ -56,7 +56,7 @@ impl Endpoint {
         *self.shared.families.lock().unwrap_or_else(PoisonError::into_inner) = families.into();
     }
 
-    /// Waits until the figures since `last` have been scraped. It waits one scrape interval plus a second, at most
+    /// Waits until the metrics since `last` have been scraped. It waits one scrape interval plus a second, at most
     /// [`MOST_LINGER`], and not at all if no two scrapes have been seen.
     pub(crate) fn linger(&self, last: Instant) {
         let scrapes = || *self.shared.scrapes.lock().unwrap_or_else(PoisonError::into_inner);

@@ -18,10 +18,10 @@ use crate::{otlp, remote_write};
 
 /// Capacity of the queue of seconds. Usually it holds one second, because the thread only encodes.
 const MOST_SECONDS: usize = 64;
-/// Time limit for sending the last figures at the end of a run.
+/// Time limit for sending the last metrics at the end of a run.
 const END_LIMIT: Duration = Duration::from_secs(5);
 
-/// Facts that all figures of a run share.
+/// Facts that all metrics of a run share.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     /// Name of the system under test.
@@ -123,7 +123,7 @@ impl Exports {
         })
     }
 
-    /// Ends the export: the last figures are sent in the background.
+    /// Ends the export: the last metrics are sent in the background.
     pub fn end(&mut self) {
         self.ended = Instant::now();
         if let Some(to) = self.to.take() {
@@ -132,8 +132,8 @@ impl Exports {
         }
     }
 
-    /// Waits until targets have received the last figures, at most 5 s from the end of the run, and until Prometheus
-    /// has scraped once more. Returns messages about figures that were not delivered.
+    /// Waits until targets have received the last metrics, at most 5 s from the end of the run, and until
+    /// Prometheus has scraped once more. Returns messages about metrics that were not delivered.
     pub fn finish(mut self) -> Vec<String> {
         self.end();
         if let Some(thread) = self.thread.take() {
@@ -235,7 +235,7 @@ impl Hub {
         }
     }
 
-    /// Passes the newest figures to all Prometheus endpoints.
+    /// Passes the newest metrics to all Prometheus endpoints.
     fn show(&self) {
         for out in self.outs.iter() {
             if let Transport::Scraped(endpoint) = &out.to {
@@ -269,7 +269,7 @@ impl Hub {
         sender.offer(message);
     }
 
-    /// Sends the last figures regardless of the interval.
+    /// Sends the last metrics regardless of the interval.
     fn end(&mut self, last_ms: i64, deadline: Instant) {
         for index in 0..self.parts.len() {
             // Two points of one series must not have the same timestamp.

@@ -1,8 +1,9 @@
-//! Sends the figures of a running test to other systems: InfluxDB, Prometheus, OpenTelemetry.
+//! Sends the metrics of a running test to other systems: InfluxDB, Prometheus, OpenTelemetry.
 //!
-//! [`Exports`] follows the run. Each second is copied to one thread, which sums and encodes the figures for all
-//! targets. Each target to which messages are pushed has its own thread and a bounded queue. A target that is slow, is
-//! down or rejects messages does not delay the run: messages that exceed the queue are dropped, counted and reported.
+//! [`Exports`] follows the run. Each second is copied to one thread, which sums and encodes the metrics for all
+//! targets. Each target to which messages are pushed has its own thread and a bounded queue. A target that is slow,
+//! is down or rejects messages does not delay the run: messages that exceed the queue are dropped, counted and
+//! reported.
 //!
 //! | module | holds |
 //! |---|---|

@@ -1,8 +1,9 @@
 //! InfluxDB's line protocol, with the measurement, tags and fields of JMeter's InfluxdbBackendListenerClient.
 //!
-//! The text itself is written by `stats::backend`, as for plans that contain the listener. Only the source differs: the
-//! figures here come from complete seconds of all cores, so percentiles cover all samples of the interval and not only
-//! the last hundred. Figures that JMeter does not have go into a separate measurement, `throng`, once a second.
+//! The text itself is written by `stats::backend`, as for plans that contain the listener. Only the source differs:
+//! the metrics here come from complete seconds of all cores, so percentiles cover all samples of the interval and
+//! not only the last hundred. Metrics that JMeter does not have go into a separate measurement, `throng`, once a
+//! second.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -66,7 +67,7 @@ impl Lines {
         self.format.event(&clean(words), at_ms, &mut self.more);
     }
 
-    /// Adds the figures of one second.
+    /// Adds the metrics of one second.
     pub fn add(&mut self, tick: &Tick) {
         for (name, transaction, part) in &tick.labels {
             let mut name = clean_label(name);
@@ -103,7 +104,7 @@ impl Lines {
         self.add_own(tick);
     }
 
-    /// Adds the line of the measurement `throng`: figures that JMeter does not have. Times are in ms.
+    /// Adds the line of the measurement `throng`: metrics that JMeter does not have. Times are in ms.
     fn add_own(&mut self, tick: &Tick) {
         let line = &tick.line;
         let checks = line.checks.map_or_else(String::new, |checks| {
@@ -248,8 +249,8 @@ fn percentile(hist: &Hist, percent: f64) -> f64 {
     hist.quantile(percent / 100.0) as f64 / 1e3
 }
 
-/// Cleans a text so that it cannot break its line: removes control characters, and backslashes that would escape the
-/// next character. Returns a non-empty text, as tags must not be empty.
+/// Cleans a string so that it cannot break its line: removes control characters, and backslashes that would escape
+/// the next character. Returns a non-empty text, as tags must not be empty.
 fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.trim().chars().peekable();

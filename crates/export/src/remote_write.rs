@@ -88,7 +88,7 @@ fn varint(mut value: u64, out: &mut Vec<u8>) {
     out.push(value as u8);
 }
 
-/// Compresses with Snappy. This fails only for a text of 4 GiB or more.
+/// Compresses with Snappy. This fails only for a string of 4 GiB or more.
 fn compress(bytes: &[u8]) -> Vec<u8> {
     snap::raw::Encoder::new().compress_vec(bytes).unwrap_or_default()
 }

@@ -287,7 +287,7 @@ impl Sums {
         ]
     }
 
-    /// Returns the series of numbers extracted from responses. Empty for runs without such series.
+    /// Returns the series extracted from responses. Empty for runs without such series.
     fn of_series(&self) -> Vec<Family> {
         let (mut last, mut values) = (Vec::new(), Vec::new());
         for (name, all, now) in &self.numbers {

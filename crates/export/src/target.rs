@@ -1,4 +1,4 @@
-//! The option `--out KIND=ADDRESS`: the destinations of figures, with their credentials.
+//! The option `--out KIND=ADDRESS`: the destinations of metrics, with their credentials.
 //!
 //! Secrets come from environment variables, or from the user and password in an address. No message contains them:
 //! addresses are shown without user, password and query.

@@ -36,7 +36,8 @@ pub trait Bus: std::fmt::Debug {
         None
     }
 
-    /// Returns the number of machines behind a worker, each with its own figures; 1 if the worker is a single machine.
+    /// Returns the number of machines behind a worker, each with its own metrics; 1 if the worker is a single
+    /// machine.
     fn parts(&self, _worker: u32) -> u32 {
         1
     }

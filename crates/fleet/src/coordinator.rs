@@ -103,7 +103,7 @@ pub struct Fleet {
     taking: Option<Takeover>,
 }
 
-/// The reason for which a run could not be distributed.
+/// The reason why a run could not be distributed.
 #[derive(Debug)]
 pub struct StartError(pub String);
 

@@ -1,7 +1,7 @@
-//! Figures by worker: the totals of each worker's reports, without transactions.
+//! Metrics by worker: the totals of each worker's reports, without transactions.
 //!
-//! A worker costs one tally and one histogram, whatever the length of the run. Figures of several workers are combined
-//! by merging their histograms: percentiles are never averaged.
+//! A worker costs one tally and one histogram, whatever the length of the run. Metrics of several workers are
+//! combined by merging their histograms: percentiles are never averaged.
 
 use std::collections::BTreeMap;
 
@@ -42,11 +42,11 @@ impl Figures {
     }
 }
 
-/// The figures of all workers by worker number.
+/// The metrics of all workers by worker number.
 #[derive(Debug, Default)]
 pub(crate) struct ByWorker {
     own: Vec<Figures>,
-    /// The last reported figures of the machines behind a worker.
+    /// The last reported metrics of the machines behind a worker.
     behind: BTreeMap<u32, Vec<Figures>>,
     bins: Bins,
 }
@@ -65,8 +65,8 @@ impl ByWorker {
         self.behind.insert(worker, figures);
     }
 
-    /// Returns the figures of all machines. `parts` is the number of machines behind each worker. If there are several,
-    /// the figures that the worker reported for them are used. Machines without reports have zeros.
+    /// Returns the metrics of all machines. `parts` is the number of machines behind each worker. If there are
+    /// several, the metrics that the worker reported for them are used. Machines without reports have zeros.
     pub(crate) fn of(&self, parts: impl Iterator<Item = u32>) -> Vec<Figures> {
         let mut all = Vec::new();
         for (worker, parts) in (0..).zip(parts) {

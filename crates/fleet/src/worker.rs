@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Interval of heartbeats to the coordinator.
 const BEAT: Duration = Duration::from_secs(1);
 
-/// The Java machine of the worker.
+/// The JVM of the worker.
 #[derive(Debug)]
 pub struct Java {
     /// Executes the worker's Java jobs.
@@ -37,7 +37,7 @@ pub struct Java {
 /// The property that limits the targets of a run; see the engine.
 pub const ALLOWED: &str = "throng.targets.allowed";
 
-/// Starts the Java machine for a plan and the run's properties; returns `None` if the plan needs none.
+/// Starts the JVM for a plan and the run's properties; returns `None` if the plan needs none.
 pub type StartJava<'a> =
     &'a dyn Fn(&Plan, &HashMap<String, String>) -> Result<Option<Java>, String>;
 
@@ -202,7 +202,7 @@ fn report(run: &mut Run, say: &mut dyn FnMut(FromWorker)) -> u64 {
     }
 }
 
-/// Compiles the share's plan and starts its cores, which then wait. Also starts the Java machine if the plan needs it.
+/// Compiles the share's plan and starts its cores, which then wait. Also starts the JVM if the plan needs it.
 fn start(share: Share, java: StartJava<'_>) -> Result<(Run, Option<Arc<dyn Offload>>), String> {
     let mut properties: HashMap<String, String> = share.properties.into_iter().collect();
     let columns = Columns::from_properties(|key| properties.get(key).cloned())

@@ -84,7 +84,7 @@ pub enum ExpectedFrame {
     Text,
     /// A binary frame, or a continuation of a binary frame.
     Binary,
-    /// A text or binary frame.
+    /// A string or binary frame.
     Any,
 }
 

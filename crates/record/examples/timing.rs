@@ -57,7 +57,7 @@ fn make(path: &str, [seconds, labels, per_s, marks]: [u64; 4]) -> std::io::Resul
 
 const HOUR: i64 = 3600;
 
-/// Returns the figures beside the samples, which vary from second to second as in a run.
+/// Returns the metrics beside the samples, which vary from second to second as in a run.
 fn around(second: i64) -> Around {
     let machine = stats::machine::Machine {
         segments_out: 1000 + second as u64 * 7919 % 500,

@@ -32,7 +32,7 @@ const WHOLE_MS: u32 = 900;
 /// Largest delay of a second's measured end after its nominal end, ms.
 const LATE_MS: i64 = 500;
 
-/// Figures of an interval that cannot be computed from sums.
+/// Metrics of an interval that cannot be computed from sums.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Coarse {
     /// Length of the interval, ms: one of the lengths in [`LEVELS`].

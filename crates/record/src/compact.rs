@@ -73,7 +73,7 @@ struct Compaction {
     ages: Ages,
     start_ms: i64,
     columns: Columns,
-    /// The entry with the names of figures, which the copied rest of the file needs.
+    /// The entry with the names of metrics, which the copied rest of the file needs.
     columns_entry: Vec<u8>,
     /// True for each label that is a transaction, by label number.
     transactions: Vec<bool>,

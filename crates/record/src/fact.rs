@@ -1,7 +1,7 @@
 //! Settings in force of watched hosts, as their exporters report them.
 //!
-//! Unlike a [`Series`](crate::Series), a fact has one value for a run. All names so far are settings of Java machines.
-//! Other kinds of hosts may get their own names; readers ignore unknown names.
+//! Unlike a [`Series`](crate::Series), a fact has one value for a run. All names so far are settings of JVMs. Other
+//! kinds of hosts may get their own names; readers ignore unknown names.
 
 use std::sync::Arc;
 
@@ -19,13 +19,13 @@ pub struct Fact {
 const MOST: usize = 1000;
 
 impl Fact {
-    /// Name of the setting for the maximum heap size of a Java machine, in bytes.
+    /// Name of the setting for the maximum heap size of a JVM, in bytes.
     pub const HEAP_MAX: &str = "heap_max";
-    /// Name of the setting for the garbage collectors of a Java machine, separated by commas.
+    /// Name of the setting for the garbage collectors of a JVM, separated by commas.
     pub const COLLECTORS: &str = "collectors";
-    /// Name of the setting for the version of the Java machine.
+    /// Name of the setting for the version of the JVM.
     pub const JAVA: &str = "java";
-    /// Name of the setting for the command-line options of the Java machine, with secrets masked.
+    /// Name of the setting for the command-line options of the JVM, with secrets masked.
     pub const ARGUMENTS: &str = "arguments";
     /// Name of the setting for JVM options that stand after the program's name, so that Java passes them to the
     /// program as arguments. Example: `-jar app.jar -Xmx1g`. Values of several JVMs on a host are separated by `; `.

@@ -24,8 +24,8 @@ pub const MISSING_INCLUDES: &str = "missing_includes";
 /// Name of the setting that holds the number of assertions on the samplers of the plan.
 pub const ASSERTIONS: &str = "assertions";
 
-/// Name of the setting that lists the series of numbers in responses, one `NAME=SOURCE` per line: the property as the
-/// user set it.
+/// Name of the setting that lists the series in responses, one `NAME=SOURCE` per line: the property as the user set
+/// it.
 const SERIES: &str = "-Jthrong.series";
 
 /// Name of the setting of a run whose users loop forever: a main thread group has neither a loop count nor a duration.
@@ -69,7 +69,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Returns names and sources of the series of numbers in responses, in the order of their indices.
+    /// Returns names and sources of the series in responses, in the order of their indices.
     pub fn series(&self) -> impl Iterator<Item = (&str, &str)> {
         let list = self.settings.iter().find(|(name, _)| name == SERIES);
         let lines = list.into_iter().flat_map(|(_, lines)| lines.lines());

@@ -204,7 +204,7 @@ impl Names {
         self.cause_numbers.get(&key).copied()
     }
 
-    /// Builds a second from the figures of a snapshot.
+    /// Builds a second from the metrics of a snapshot.
     pub(crate) fn second(&mut self, snapshot: &Snapshot) -> Second {
         let mut second = Second {
             at_ms: snapshot.at_ms,

@@ -246,8 +246,8 @@ impl Row {
         })
     }
 
-    /// Adds the row to the figures of a second. `in_second_ms` is the time from the begin of the second to the end of
-    /// the sample.
+    /// Adds the row to the metrics of a second. `in_second_ms` is the time from the begin of the second to the end
+    /// of the sample.
     fn add_to(&self, part: &mut Part, in_second_ms: i64) {
         let bin = layout::index_of(self.elapsed / self.samples.max(1) / 1000);
         part.count += self.samples;

@@ -1,4 +1,4 @@
-//! The labels of a second, each with the figures of its samples.
+//! The labels of a second, each with the metrics of its samples.
 //!
 //! While a second is measured, its labels are a list. A record that was read has all seconds of a run, and labels take
 //! most of its memory. There they are packed as in the file: number, length and bytes of each label. That takes at most
@@ -67,7 +67,7 @@ impl Labels {
         })
     }
 
-    /// Returns the figures of a label; `None` if the label has no samples in this second.
+    /// Returns the metrics of a label; `None` if the label has no samples in this second.
     pub fn get(&self, number: u32) -> Option<Cow<'_, Part>> {
         match &self.0 {
             Form::List(list) => {
@@ -168,7 +168,7 @@ impl Packing {
     }
 }
 
-/// Iterator over label numbers and their figures.
+/// Iterator over label numbers and their metrics.
 #[derive(Clone, Debug)]
 pub struct Iter<'a>(Each<'a>);
 
@@ -192,7 +192,7 @@ impl<'a> Iterator for Iter<'a> {
     }
 }
 
-/// Iterator over the numbers of packed labels and the bytes of their figures.
+/// Iterator over the numbers of packed labels and the bytes of their metrics.
 #[derive(Clone, Debug)]
 struct Entries<'a>(In<'a>);
 

@@ -1,14 +1,14 @@
 //! The record of a run: what the run measured in each second, in mergeable form, and the facts of the run.
 //!
-//! Every answer (verdict, comparison, capacity, report) is a function of a [`Record`]. A record comes from the folder
-//! of a run, also of a killed run, or from a result file of JMeter. A record from a result file has no figures of
-//! phases and of the generator. [`Record::has`] lists the available figures, so that an answer can name what is
-//! missing.
+//! Every answer (verdict, comparison, capacity, report) is a function of a [`Record`]. A record comes from the
+//! folder of a run, also of a killed run, or from a result file of JMeter. A record from a result file has no
+//! metrics of phases and of the generator. [`Record::has`] lists the available metrics, so that an answer can name
+//! what is missing.
 //!
 //! | module | holds |
 //! |---|---|
 //! | `frame` | the facts of a run: program, plan, machine, load, end |
-//! | `second`, `labels` | the figures of one second: by label, by phase, of the generator, of the targets |
+//! | `second`, `labels` | the metrics of one second: by label, by phase, of the generator, of the targets |
 //! | `fact`, `alert` | settings in force of watched hosts; alerts that fired |
 //! | `kept` | samples kept in full: errors, the slowest, a few chosen at random |
 //! | `recording`, `gather`, `fold` | writing the snapshots of a run as seconds; folding labels that differ only in ids |
@@ -231,7 +231,7 @@ pub enum Unit {
     Count,
 }
 
-/// The figures that a record contains.
+/// The metrics that a record contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Has {
     /// Times of phases: wait in this process, DNS, TLS, send, receive, lag. A result file has only connect and wait.
@@ -240,11 +240,11 @@ pub struct Has {
     pub slots: bool,
     /// Response times, measured from the intended start.
     pub response: bool,
-    /// Figures of connections: opened, reused, closed, connect times, TLS handshakes.
+    /// Metrics of connections: opened, reused, closed, connect times, TLS handshakes.
     pub connections: bool,
-    /// Figures by peer address, and by the value of the response header that the user chose.
+    /// Metrics by peer address, and by the value of the response header that the user chose.
     pub classes: bool,
-    /// Figures of the generator process and its machine.
+    /// Metrics of the generator process and its machine.
     pub generator: bool,
     /// Numbers of active users.
     pub users: bool,

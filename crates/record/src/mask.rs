@@ -139,8 +139,8 @@ pub fn url(url: &str) -> String {
     out
 }
 
-/// Masks the secrets of all URLs in a text, of paths and forms without a scheme (`/x?token=1`), of `token=1`, and the
-/// user and password of `user:password@host`.
+/// Masks the secrets of all URLs in a string, of paths and forms without a scheme (`/x?token=1`), of `token=1`, and
+/// the user and password of `user:password@host`.
 pub fn urls(text: &str) -> Cow<'_, str> {
     if !text.contains(['=', '@']) {
         return Cow::Borrowed(text);
@@ -242,7 +242,7 @@ fn user_at(before: &str, host: &str) -> Option<usize> {
 /// Characters that may precede a user name inside a word.
 const BEFORE_USERS: [char; 9] = ['(', '[', '{', ',', ';', '=', '|', ':', '/'];
 
-/// True if a text begins with the name or address of a host, which may have a port and a path. The digest of a
+/// True if a string begins with the name or address of a host, which may have a port and a path. The digest of a
 /// container image (`name@sha256:…`) is no host.
 fn is_host(text: &str) -> bool {
     let text = text.strip_prefix("//").unwrap_or(text);
@@ -256,7 +256,7 @@ fn is_host(text: &str) -> bool {
     }
 }
 
-/// Masks a line of a plan, or a text about one: the secrets of its URLs and the values of secret properties.
+/// Masks a line of a plan, or a string about one: the secrets of its URLs and the values of secret properties.
 pub fn source(text: &str) -> String {
     let is_end = |char: char| char.is_whitespace() || "\"'<>`\\".contains(char);
     let mut out = String::with_capacity(text.len());

@@ -1,8 +1,8 @@
 //! The latest complete second of a running test, as all its followers get it: the terminal, a live page, exporters.
 //!
-//! There is one source: `cli` gathers the snapshots of all cores and processes, and calls every [`Follower`] once for
-//! each second of the run, in order. If a follower needs a figure that [`Now`] lacks, add the figure to `Now` instead
-//! of taking it from elsewhere. So all followers see the same figures.
+//! There is one source: `cli` gathers the snapshots of all cores and processes, and calls every [`Follower`] once
+//! for each second of the run, in order. If a follower needs a metric that [`Now`] lacks, add the metric to `Now`
+//! instead of taking it from elsewhere. So all followers see the same metrics.
 
 use stats::Snapshot;
 use stats::snapshot_file;

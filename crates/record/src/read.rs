@@ -474,7 +474,7 @@ fn merge_labels(labels: &mut Labels, number: impl Fn(u32) -> u32) {
 }
 
 impl Has {
-    /// Returns the figures that the record of a run contains.
+    /// Returns the metrics that the record of a run contains.
     pub fn of_run(record: &Record) -> Has {
         Has {
             phases: true,

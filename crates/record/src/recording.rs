@@ -80,7 +80,7 @@ struct Written {
     frame: bool,
 }
 
-/// The figures of a second other than those of its samples.
+/// The metrics of a second other than those of its samples.
 #[derive(Clone, Debug, Default)]
 pub struct Around {
     /// Number of users that are active at the end of the second; `started` counts the users started since the begin of
@@ -92,7 +92,7 @@ pub struct Around {
     pub missed: u64,
     pub generator: Generator,
     pub machine: Option<Machine>,
-    /// Figures of exchanges by class.
+    /// Metrics of exchanges by class.
     pub classes: Vec<(ClassName, Class)>,
     /// Metrics of watched hosts.
     pub watched: Vec<(Series, f64)>,

@@ -47,7 +47,7 @@ pub struct Second {
     pub closes: Vec<Close>,
     pub classes: Vec<(u32, Class)>,
     pub generator: Generator,
-    /// Figures of the whole machine that the generator runs on.
+    /// Metrics of the whole machine that the generator runs on.
     pub machine: Option<Machine>,
     /// Metrics of watched hosts: pairs of series number and value.
     pub watched: Vec<(u32, f64)>,
@@ -63,12 +63,12 @@ pub struct Second {
     pub numbers: Vec<(u32, Number)>,
 }
 
-/// The figures of a set of samples.
+/// The metrics of a set of samples.
 #[derive(Clone, Debug, Default)]
 pub struct Part {
     pub count: u64,
     pub errors: u64,
-    /// Number of samples cut by the end of the run. No other figure of this struct counts them.
+    /// Number of samples cut by the end of the run. No other metric of this struct counts them.
     pub cut: u64,
     /// Bytes sent; `received` is in bytes, too.
     pub sent: u64,
@@ -133,7 +133,7 @@ pub(crate) fn settle(checks: &mut Vec<(u32, Checked)>) {
     });
 }
 
-/// Figures of the exchanges of one class.
+/// Metrics of the exchanges of one class.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Class {
     pub count: u64,
@@ -148,7 +148,7 @@ pub struct Class {
     pub service: Bins,
 }
 
-/// Figures of the generator in one second, summed over all its processes.
+/// Metrics of the generator in one second, summed over all its processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Generator {
     /// CPU time used by the generator, seconds.
@@ -178,8 +178,8 @@ pub struct Generator {
     /// Number of result rows that wait for the writer thread. `write_s` is the time spent writing rows, seconds.
     pub rows_waiting: u64,
     pub write_s: f64,
-    /// Heap of the Java machine in bytes: used and maximum; `None` without a Java machine. `collections` counts the
-    /// garbage collections that stop its threads; `collection_s` is their total time in seconds.
+    /// Heap of the JVM in bytes: used and maximum; `None` without a JVM. `collections` counts the garbage
+    /// collections that stop its threads; `collection_s` is their total time in seconds.
     pub heap: Option<(u64, u64)>,
     pub collections: u64,
     pub collection_s: f64,
@@ -238,7 +238,7 @@ impl PartialEq for Part {
 impl Eq for Part {}
 
 impl Part {
-    /// Builds a part from the figures of one label of a recorder.
+    /// Builds a part from the metrics of one label of a recorder.
     pub fn of(delta: &LabelDelta) -> Self {
         let tally = &delta.tally;
         Self {
@@ -270,7 +270,7 @@ impl Part {
         self.failed.merge(&other.failed);
     }
 
-    /// Adds all figures of another set except its histograms.
+    /// Adds all metrics of another set except its histograms.
     pub(crate) fn add_numbers(&mut self, other: &Self) {
         self.count = self.count.wrapping_add(other.count);
         self.errors = self.errors.wrapping_add(other.errors);
@@ -314,7 +314,7 @@ impl Part {
 }
 
 impl Class {
-    /// Adds the figures of another set of exchanges of the same class.
+    /// Adds the metrics of another set of exchanges of the same class.
     pub fn merge(&mut self, other: &Self) {
         self.count = self.count.wrapping_add(other.count);
         self.errors = self.errors.wrapping_add(other.errors);

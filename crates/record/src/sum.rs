@@ -7,7 +7,7 @@ use crate::second::Part;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sum {
-    /// All figures of the sum except its histograms.
+    /// All metrics of the sum except its histograms.
     pub(crate) numbers: Part,
     service: Adder,
     /// Response times; `None` as long as they equal the service times of all added parts.

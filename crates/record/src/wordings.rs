@@ -1,5 +1,5 @@
 //! Outcomes of failures, found by the message texts of result files: texts of Linux, Windows and macOS, in the
-//! languages of systems and Java machines.
+//! languages of systems and JVMs.
 //!
 //! The class of an exception decides first, if it has one meaning. Otherwise its text decides. Java's own texts, and
 //! those of its table of Windows sockets, are always English. Texts of the operating system are translated;
@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 
 use stats::{Outcome, Phase};
 
-/// The meaning of a text by itself. Its outcome also depends on the class of the exception.
+/// The meaning of a string by itself. Its outcome also depends on the class of the exception.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// The text says that no local address or port was available.
@@ -34,7 +34,7 @@ enum Kind {
     Denied,
 }
 
-/// The operating system that wrote a text.
+/// The operating system that wrote a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum System {
     Linux,
@@ -74,11 +74,11 @@ const BRACKETS: &[(Kind, &str)] = &[
     (Kind::Unreachable, "host unreachable"),
     (Kind::Files, "too many open files"),
 ];
-/// Names of calls that follow a text of Java's table of Windows sockets.
+/// Names of calls that follow a string of Java's table of Windows sockets.
 const CALLS: &[&str] =
     &["connect", "getsockopt", "no further information", "recv failed", "socket write error"];
 
-/// The meaning of a text, and the system that wrote it if only one system uses the text.
+/// The meaning of a string, and the system that wrote it if only one system uses the text.
 type Known = (Kind, Option<System>);
 
 /// Upper limit for the length of the texts in the table, bytes.
@@ -126,7 +126,7 @@ fn kind_of(name: &str) -> Option<Kind> {
     })
 }
 
-/// Normalizes a text: lower case, one space for each run of white space, no full stop at the end.
+/// Normalizes a string: lower case, one space for each run of white space, no full stop at the end.
 fn plain(text: &str) -> String {
     let text = text.replace('’', "'").to_lowercase();
     let words: Vec<&str> = text.split_whitespace().collect();
@@ -245,7 +245,7 @@ pub(crate) fn outcome(code: &str, message: &str) -> Option<Outcome> {
     })
 }
 
-/// Returns the outcome that a text alone determines.
+/// Returns the outcome that a string alone determines.
 fn by_text(kind: Kind) -> Option<Outcome> {
     Some(match kind {
         Kind::Ports => Outcome::PortsExhausted,
@@ -425,7 +425,7 @@ mod tests {
             ("pool: Too many open files.", Some(Outcome::FilesExhausted)),
             ("java.net.UnknownHostException: broker", Some(Outcome::Dns)),
             ("the call timed out", Some(Outcome::Timeout(Phase::Response))),
-            // The first text contains a text of the table only as a part of a word; the second occurs in other
+            // The first text contains a string of the table only as a part of a word; the second occurs in other
             // failures, too.
             ("目标主机关闭了连接", None),
             ("System error 17", None),

@@ -98,7 +98,7 @@ fn shorter(bytes: &[u8], now_ms: i64, tight: u32) -> Vec<u8> {
     to
 }
 
-/// All figures of a record that do not depend on the length of its seconds.
+/// All metrics of a record that do not depend on the length of its seconds.
 #[derive(Debug, PartialEq)]
 struct Whole {
     all: Part,

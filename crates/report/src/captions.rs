@@ -1,4 +1,4 @@
-//! Texts made from figures in English and Chinese, such as a caption for each chart.
+//! Texts made from metrics in English and Chinese, such as a caption for each chart.
 
 pub mod comparison;
 pub mod evidence;
@@ -91,7 +91,7 @@ pub fn points(share: f64) -> Words {
     words(format!("{points} points"), format!("{points} 个百分点"))
 }
 
-/// Formats a figure in the unit of its column.
+/// Formats a metric in the unit of its column.
 pub fn figure(value: f64, unit: &str) -> String {
     match unit {
         "us" => time(value),
@@ -104,7 +104,7 @@ pub fn figure(value: f64, unit: &str) -> String {
     }
 }
 
-/// Returns the heading of a percentile or another figure of response or service times, such as `Response p95`, as
+/// Returns the heading of a percentile or another metric of response or service times, such as `Response p95`, as
 /// criteria name it.
 pub fn timed(times: Times, figure: &str) -> Words {
     let zh = times.word().zh;

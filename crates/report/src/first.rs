@@ -1,7 +1,8 @@
 //! The first screen of a page: the part that is visible without script, on paper and on a phone.
 //!
-//! The order is fixed: whether the results can be trusted, what ended the run, criteria, numbers with their intervals,
-//! three charts, labels, alerts that fired. A run on several machines also shows the figures of each machine.
+//! The order is fixed: whether the results can be trusted, what ended the run, criteria, numbers with their
+//! intervals, three charts, labels, alerts that fired. A run on several machines also shows the metrics of each
+//! machine.
 mod agents;
 pub(crate) mod alerts;
 mod answer;

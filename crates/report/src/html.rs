@@ -32,7 +32,7 @@ impl Html {
         self
     }
 
-    /// Adds a text in both languages; the style of the page shows one of them.
+    /// Adds a string in both languages; the style of the page shows one of them.
     pub fn words(&mut self, words: &Words) -> &mut Self {
         if words.en == words.zh {
             return self.text(&words.en);

@@ -1,8 +1,8 @@
-//! The figures of JMeter's HTML dashboard, equal to those of JMeter 5.6.3 for the same result file.
+//! The metrics of JMeter's HTML dashboard, equal to those of JMeter 5.6.3 for the same result file.
 //!
-//! They are not the best figures for the rows: percentiles use only the last 20 000 rows of a label. They allow a
-//! comparison with JMeter's own reports. Rows are processed in the order of the file, because the last digits of a mean
-//! depend on the order. Memory: four bytes for each of the last 20 000 rows of a label.
+//! They are not the best metrics for the rows: percentiles use only the last 20 000 rows of a label. They allow a
+//! comparison with JMeter's own reports. Rows are processed in the order of the file, because the last digits of a
+//! mean depend on the order. Memory: four bytes for each of the last 20 000 rows of a label.
 
 mod apdex;
 mod errors;

@@ -2,12 +2,12 @@
 //! request widget reads the rate, two percentiles of `http_req_waiting` and the share of passed checks.
 //!
 //! Times are in ms and are those that criteria judge: from the intended start to the end of a sample, or from the
-//! actual start for a result file. The record has no histogram of the times to the first byte, so `http_req_waiting`
-//! contains the times of whole samples, which are never shorter. A check is a response on which assertions ran; the
-//! check passed if all of them held. Without assertions the metric `checks` is absent. A series of numbers from
-//! responses is the trend metric `series_NAME` with `avg`, `min`, `max` and `count` (k6's `--summary-trend-stats`);
-//! the trend has no percentiles, because the record has no histogram of the series. As in k6, `true` for a threshold
-//! means that the threshold was crossed, and metrics without samples are absent.
+//! actual start for a result file. The record has no histogram of the times to the first byte, so
+//! `http_req_waiting` contains the times of whole samples, which are never shorter. A check is a response on which
+//! assertions ran; the check passed if all of them held. Without assertions the metric `checks` is absent. A series
+//! from responses is the trend metric `series_NAME` with `avg`, `min`, `max` and `count` (k6's
+//! `--summary-trend-stats`); the trend has no percentiles, because the record has no histogram of the series. As in
+//! k6, `true` for a threshold means that the threshold was crossed, and metrics without samples are absent.
 
 use answers::criterion::{Criterion, Figure};
 use serde_json::{Map, Value, json};
@@ -18,7 +18,7 @@ use crate::model::{RunPage, Totals};
 /// MD5 of an empty name: the id of the root group in k6, which every summary contains.
 const ROOT: &str = "d41d8cd98f00b204e9800998ecf8427e";
 
-/// Prefix of the metric name of a series of numbers.
+/// Prefix of the metric name of a series.
 const SERIES: &str = "series_";
 
 /// Renders the summary of a run as JSON.
@@ -66,7 +66,7 @@ fn root_group() -> Value {
     json!({ "name": "", "path": "", "id": ROOT, "groups": {}, "checks": {} })
 }
 
-/// Returns true if a text is a summary that this program wrote: the same keys, and metrics with the same fields.
+/// Returns true if a string is a summary that this program wrote: the same keys, and metrics with the same fields.
 pub fn is_summary(text: &str) -> bool {
     let Ok(Value::Object(file)) = serde_json::from_str(text) else { return false };
     let Some(Value::Object(metrics)) = file.get("metrics") else { return false };
@@ -136,7 +136,7 @@ fn metric(criterion: &str) -> String {
     name.into()
 }
 
-/// Returns the k6 metric name of a series of numbers.
+/// Returns the k6 metric name of a series.
 fn of_series(name: &str) -> String {
     format!("{SERIES}{name}")
 }

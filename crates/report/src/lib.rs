@@ -1,9 +1,9 @@
-//! Reports of runs: figures and pages from a record or from the rows of a result file. This crate writes no files.
+//! Reports of runs: metrics and pages from a record or from the rows of a result file. This crate writes no files.
 //!
 //! | module | holds |
 //! |---|---|
 //! | `model` | the data of a page, in the form that its script reads |
-//! | `captions` | texts made from figures |
+//! | `captions` | texts made from metrics |
 //! | `first` | the static first screen, which is readable without script |
 //! | `svg`, `html` | charts; HTML in which all text from outside is escaped |
 //! | `file` | a page as one HTML file |
@@ -11,7 +11,7 @@
 //! | `k6` | the summary of a run in the form of k6 |
 //! | `tables` | all tables as CSV and JSON |
 //! | `live` | the page of a running test |
-//! | `jmeter` | the figures of JMeter's HTML dashboard, digit for digit |
+//! | `jmeter` | the metrics of JMeter's HTML dashboard, digit for digit |
 pub mod captions;
 pub mod file;
 pub mod first;

@@ -82,7 +82,7 @@ pub struct RunPage {
     pub samples: Vec<Sample>,
     pub classes: Vec<Class>,
     pub targets: Vec<Watched>,
-    /// Figures of the agents. The first screen and the tables use them; the page's script does not.
+    /// Metrics of the agents. The first screen and the tables use them; the page's script does not.
     #[serde(skip)]
     pub agents: Agents,
     /// Alerts that fired, in the order of their begin.
@@ -149,7 +149,7 @@ impl RunPage {
     }
 }
 
-/// Returns each series of numbers of a record with its values over the whole run.
+/// Returns each series of a record with its values over the whole run.
 fn series(record: &Record) -> Vec<(String, Number)> {
     let mut series: Vec<(String, Number)> =
         record.frame.series().map(|(name, _)| (name.to_owned(), Number::default())).collect();
@@ -188,7 +188,7 @@ fn alerts(record: &Record) -> Vec<Alert> {
     alerts.into_iter().map(one).collect()
 }
 
-/// Builds a text in both languages from its English and its Chinese version.
+/// Builds a string in both languages from its English and its Chinese version.
 pub fn words(en: impl Into<String>, zh: impl Into<String>) -> Words {
     Words { en: en.into(), zh: zh.into() }
 }

@@ -76,7 +76,7 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// Renders the table as CSV with a heading; lines end with CR LF. A text that a spreadsheet would take for a
+    /// Renders the table as CSV with a heading; lines end with CR LF. A string that a spreadsheet would take for a
     /// formula is prefixed with an apostrophe.
     pub fn csv(&self) -> String {
         let mut out = String::new();
@@ -146,7 +146,8 @@ fn push_csv(out: &mut String, cell: &Cell) {
     }
 }
 
-/// First characters of a text that spreadsheets take for a formula or skip before one, including full-width characters.
+/// First characters of a string that spreadsheets take for a formula or skip before one, including full-width
+/// characters.
 const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! JMeter's dashboard figures, compared with those of JMeter 5.6.3 for the same rows.
+//! JMeter's dashboard metrics, compared with those of JMeter 5.6.3 for the same rows.
 //!
 //! `jmeter/README.md` describes how JMeter's figures were recorded.
 
@@ -186,7 +186,7 @@ fn recorded() {
     }
 }
 
-/// Returns the data of a page with these figures.
+/// Returns the data of a page with these metrics.
 fn page(figures: &Figures) -> Value {
     let (record, verdict) = (record::Record::default(), answers::verdict::Verdict::default());
     let given = Given {

@@ -1,8 +1,8 @@
 //! Odd result files are read by everything that reads result files: verdict, report, comparison and JMeter's figures.
 //!
-//! `tests/odd_files/make.py` makes the files and computes the expected result of each independently: the figures, or a
-//! refusal that names what is missing. `ODD_FILES=10000 ODD_SEED=7 cargo test -p throng-report --test odd_files` reads
-//! more files.
+//! `tests/odd_files/make.py` makes the files and computes the expected result of each independently: the metrics,
+//! or a refusal that names what is missing. `ODD_FILES=10000 ODD_SEED=7 cargo test -p throng-report --test
+//! odd_files` reads more files.
 
 #[path = "../../../tests/skipped.rs"]
 mod skipped;
@@ -81,7 +81,7 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, is: T, expected: T) -> Resul
     if is == expected { Ok(()) } else { Err(format!("{what}: {is:?}, expected {expected:?}")) }
 }
 
-/// Compares the record's figures and the losses that it reports.
+/// Compares the record's metrics and the losses that it reports.
 fn figures(record: &Record, expected: &Value) -> Result<(), String> {
     let mut all = Part::default();
     record.seconds.iter().for_each(|second| all.merge(&second.all));

@@ -1,4 +1,4 @@
-//! JMeter's Aggregate Report with the same figures, formulas and formats.
+//! JMeter's Aggregate Report with the same metrics, formulas and formats.
 //!
 //! Formulas: SamplingStatCalculator and StatCalculator of JMeter 5.6.3. The average is truncated to whole milliseconds.
 //! Percentiles are nearest rank on whole milliseconds, with the percentage as a 32-bit float. Throughput is the number
@@ -17,8 +17,8 @@ pub const TOTAL: &str = "TOTAL";
 const LABEL_SHOWN: usize = 200;
 /// Minimum number of label characters in a narrow table.
 const LABEL_LEAST: usize = 12;
-/// Columns that a narrow table omits, as indexes of [`Report::headings`], in order of removal: byte columns first, then
-/// columns with nearly the same figures as their neighbours.
+/// Columns that a narrow table omits, as indexes of [`Report::headings`], in order of removal: byte columns first,
+/// then columns with nearly the same metrics as their neighbours.
 const GIVE_WAY: [usize; 7] = [12, 11, 7, 5, 8, 4, 2];
 
 /// The percentages of the three percentile columns: `aggregate_rpt_pct1` to `3`. Their text is part of the column
@@ -133,9 +133,9 @@ impl Report {
         out
     }
 
-    /// Returns an aligned table with labels left and figures right. If `width` is too small for all columns, the
-    /// columns of [`GIVE_WAY`] are omitted. Then labels are cut, but to no less than [`LABEL_LEAST`] characters, and not
-    /// within the host and port of a URL.
+    /// Returns an aligned table with labels left and metrics right. If `width` is too small for all columns, the
+    /// columns of [`GIVE_WAY`] are omitted. Then labels are cut, but to no less than [`LABEL_LEAST`] characters,
+    /// and not within the host and port of a URL.
     pub fn text(&self, width: Option<usize>) -> String {
         let mut rows = vec![self.headings()];
         rows.extend(self.lines.iter().chain([&self.total]).map(Line::text_cells));
@@ -181,7 +181,7 @@ fn address_width(label: &str) -> usize {
     scheme.width() + "://".len() + host.width() + 1
 }
 
-/// Cuts a text to `width` columns of a terminal. The last column of a cut text is `…`.
+/// Cuts a string to `width` columns of a terminal. The last column of a cut text is `…`.
 fn cut(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! The metrics of Backend Listeners: the figures of JMeter's SamplerMetric and UserMetric, and their text formats.
+//! The metrics of Backend Listeners: the metrics of JMeter's SamplerMetric and UserMetric, and their text formats.
 //!
 //! Pure data: samples are added as [`Taken`]. At the end of an interval, lines for InfluxDB or metrics for Graphite are
 //! returned. A sample costs one lookup of its label and four pushes into windows.

@@ -106,7 +106,7 @@ impl Causes {
     }
 }
 
-/// Cuts a text to the length that causes keep.
+/// Cuts a string to the length that causes keep.
 pub fn cut(text: &str) -> &str {
     let mut end = text.len().min(MAX_TEXT);
     while !text.is_char_boundary(end) {

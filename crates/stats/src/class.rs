@@ -24,7 +24,7 @@ impl ClassId {
     pub const NONE: Self = Self(0);
 }
 
-/// The figures of one class in an interval.
+/// The metrics of one class in an interval.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClassDelta {
     /// The header's name. If empty, the value is a server address.
@@ -179,7 +179,7 @@ impl Classes {
         }
     }
 
-    /// Appends the figures of all classes to `into` and resets them. `name` returns the text of a label.
+    /// Appends the metrics of all classes to `into` and resets them. `name` returns the text of a label.
     pub(crate) fn drain_into(
         &mut self,
         into: &mut Vec<ClassDelta>,

@@ -10,7 +10,7 @@ use crate::hist::Hist;
 use crate::snapshot::Snapshot;
 use crate::span::Span;
 
-/// Figures of one second. Times are in milliseconds.
+/// Metrics of one second. Times are in milliseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Flow {
     /// Number of connections being opened, and number of open connections, at the end of the second.
@@ -55,8 +55,8 @@ pub struct FlowClose {
 }
 
 impl Flow {
-    /// Builds the figures of a second. `second` holds the merged snapshots of the second; `so_far` holds the counters
-    /// of the run including this second. Returns `None` if the run has started no WebSocket connection.
+    /// Builds the metrics of a second. `second` holds the merged snapshots of the second; `so_far` holds the
+    /// counters of the run including this second. Returns `None` if the run has started no WebSocket connection.
     pub fn new(second: &Snapshot, so_far: &Counters) -> Option<Self> {
         let all = |counter| so_far.get(counter);
         let begun = all(Counter::WsStarted).max(all(Counter::WsOpened) + all(Counter::WsFailed));

@@ -27,12 +27,12 @@ const MOST_SLOW: usize = 128;
 pub const OF_A_CAUSE: u32 = 5;
 /// Number of random samples.
 pub const AT_RANDOM: usize = 64;
-/// Maximum length of a text in bytes.
+/// Maximum length of a string in bytes.
 pub const EXCERPT: usize = 2048;
 /// Maximum number of causes whose samples are stored.
 const CAUSES: usize = 256;
 
-/// The reason for which a sample is stored.
+/// The reason why a sample is stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Why {
     /// Among the first samples of this error cause.
@@ -123,7 +123,7 @@ impl Default for Draw {
     }
 }
 
-/// The reasons for which a sample is stored; usually none.
+/// The reasons why a sample is stored; usually none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reasons {
     pub error: bool,
@@ -358,7 +358,7 @@ impl Example {
     }
 }
 
-/// Joins parts into a text of limited length.
+/// Joins parts into a string of limited length.
 fn fill(text: &mut String, parts: &[&str]) {
     text.clear();
     for part in parts {

@@ -19,7 +19,7 @@
 //! |
 //! | `jtl` | result files: rows, XML elements, parsing |
 //! | `backend` | metrics of Backend Listeners, for InfluxDB and Graphite |
-//! | `machine`, `process`, `standstill` | figures of the machine; CPU and memory of the generator, and the time for
+//! | `machine`, `process`, `standstill` | metrics of the machine; CPU and memory of the generator, and the time for
 //! which it was stopped |
 //! | `clock` | the clock of a run, which does not change if the system clock is set |
 //! | `control_group` | limits of this process's control groups: CPU quota, memory, processes |

@@ -1,10 +1,10 @@
 //! State of the machine that the generator runs on: sockets, TCP errors, processors, memory.
 //!
-//! The figures are read from /proc once a second. The kernel maintains them as sums, so a reading costs about a
-//! millisecond for any number of sockets. The table of sockets by state costs a walk over the kernel's hash table, some
-//! ms even if it is empty, and a line per socket. So it is read only every tenth second, and only up to [`TABLE_LIMIT`]
-//! sockets. The figures cover the whole network namespace, including a target on the same machine. Unreadable figures
-//! are 0.
+//! The metrics are read from /proc once a second. The kernel maintains them as sums, so a reading costs about a
+//! millisecond for any number of sockets. The table of sockets by state costs a walk over the kernel's hash table,
+//! some ms even if it is empty, and a line per socket. So it is read only every tenth second, and only up to
+//! [`TABLE_LIMIT`] sockets. The metrics cover the whole network namespace, including a target on the same machine.
+//! Unreadable metrics are 0.
 mod reading;
 mod sockets;
 #[cfg(test)]

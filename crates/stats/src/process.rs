@@ -1,6 +1,6 @@
 //! CPU time and resident memory of this process and of its helper process, read from /proc.
 //!
-//! A reading costs a few tens of µs; call it once a second. Without /proc, all figures are zero.
+//! A reading costs a few tens of µs; call it once a second. Without /proc, all metrics are zero.
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use serde::{Deserialize, Serialize};
@@ -32,11 +32,11 @@ pub struct Usage {
     pub write_s: f64,
     /// The CPU quota of the process's control groups, and how often it throttled the process.
     pub throttling: Throttling,
-    /// The Java machine, if there is one.
+    /// The JVM, if there is one.
     pub java: Option<Java>,
 }
 
-/// The Java machine of a process, or the sum for several.
+/// The JVM of a process, or the sum for several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Java {
     /// Bytes of the heap in use, and its maximum size.
@@ -48,7 +48,7 @@ pub struct Java {
 }
 
 impl Java {
-    /// Adds the Java machine of another process. If that process has ended, its collections count, but not its heap.
+    /// Adds the JVM of another process. If that process has ended, its collections count, but not its heap.
     pub fn add(&mut self, other: &Self, lives: bool) {
         if lives {
             self.heap += other.heap;

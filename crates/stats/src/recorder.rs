@@ -221,8 +221,8 @@ impl Recorder {
         self.keeper.keep(reasons, sample, (label, address), texts);
     }
 
-    /// Records a sample. A sample cut by the end of the run is counted separately and in no other figure. Returns the
-    /// reasons for which the sample should be stored in full by [`Self::keep`].
+    /// Records a sample. A sample cut by the end of the run is counted separately and in no other metric. Returns
+    /// the reasons why the sample should be stored in full by [`Self::keep`].
     #[inline]
     pub fn record(&mut self, sample: &Sample) -> Reasons {
         let at = sample.label.0 * 2 + u32::from(sample.transaction);

@@ -45,7 +45,7 @@ pub struct LabelDelta {
     pub lag: Bins,
     /// Elapsed of failed samples, µs.
     pub failed: Bins,
-    /// Waiting time of samples in flight at the end of the run, µs; included in no other figure.
+    /// Waiting time of samples in flight at the end of the run, µs; included in no other metric.
     pub unanswered: Bins,
     /// Number of samples by the tenth of the interval in which they ended.
     pub slots: [u32; SLOTS],

@@ -63,7 +63,7 @@ pub struct Second {
     /// Number of scheduler periods with a CPU quota, and number of those in which the generator was throttled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throttling: Option<Throttling>,
-    /// The Java machine, if there is one.
+    /// The JVM, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub java: Option<Java>,
     /// Retransmitted TCP segments by destination; `None` if the kernel does not provide them.
@@ -76,18 +76,18 @@ pub struct Second {
     /// Number of ports that are free on the run's source addresses for its destinations, if it was counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ports_left: Option<u64>,
-    /// Figures of the whole machine.
+    /// Metrics of the whole machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machine: Option<Machine>,
     /// Load changes, stops and marks in this second.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<Mark>,
-    /// Figures of watched hosts, by host and metric.
+    /// Metrics of watched hosts, by host and metric.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub watched: BTreeMap<String, BTreeMap<String, f64>>,
 }
 
-/// The Java machine at the end of a second, or the sum over all processes.
+/// The JVM at the end of a second, or the sum over all processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Java {
     /// Bytes of the heap in use, and its maximum size.

@@ -87,7 +87,7 @@ pub struct Summary {
     /// Only in runs with connection pools.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pools: Option<PoolWaits>,
-    /// Only in runs with series of numbers.
+    /// Only in runs with series.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<SeriesLine>,
     pub generator: Generator,
@@ -210,7 +210,7 @@ impl Summary {
         }
     }
 
-    /// Adds figures over time from the timeline: connections and TLS handshakes.
+    /// Adds metrics over time from the timeline: connections and TLS handshakes.
     pub fn over_time(mut self, totals: &Totals, timeline: &Timeline) -> Self {
         self.connections = Connections::new(totals, timeline, self.duration_ms);
         self.tls =
@@ -219,7 +219,7 @@ impl Summary {
         self
     }
 
-    /// Adds the figures of assertions, if the plan has assertions, even if none ran.
+    /// Adds the metrics of assertions, if the plan has assertions, even if none ran.
     pub fn of_assertions(mut self, totals: &Totals, has_assertions: bool) -> Self {
         self.checks = Answers::new(totals, &totals.requests(), has_assertions);
         self
@@ -366,7 +366,7 @@ impl Generator {
     }
 }
 
-/// Returns the sum of a figure over all transactions.
+/// Returns the sum of a metric over all transactions.
 fn of_transactions(totals: &Totals, figure: impl Fn(&Tally) -> u64) -> u64 {
     totals.rows().iter().filter(|row| row.transaction).map(|row| figure(&row.tally)).sum()
 }

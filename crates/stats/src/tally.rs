@@ -1,4 +1,4 @@
-//! The sums of one label: all figures of a set of samples that need no distribution.
+//! The sums of one label: all metrics of a set of samples that need no distribution.
 //!
 //! Merging is commutative and associative; the empty tally is its neutral element.
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use crate::sample::{Outcome, Sample};
 pub struct Tally {
     pub count: u64,
     pub errors: u64,
-    /// Number of samples in flight at the end of the run; included in no other figure.
+    /// Number of samples in flight at the end of the run; included in no other metric.
     pub cut: u64,
     /// Sum of elapsed times in milliseconds.
     pub sum_ms: u64,

@@ -1,7 +1,7 @@
 //! The course of a run in a few numbers: peaks, sums and longest sequences over its seconds.
 //!
-//! It is updated at the end of each second and stores no list of seconds, so its size does not depend on the length of
-//! the run. Machine figures cover the whole machine, not only this process.
+//! It is updated at the end of each second and stores no list of seconds, so its size does not depend on the length
+//! of the run. Machine metrics cover the whole machine, not only this process.
 use std::collections::VecDeque;
 
 use serde::Serialize;
@@ -15,7 +15,7 @@ const SUSTAINED: usize = 10;
 const LEAST_MS: i64 = 500;
 /// Share of the processors from which they count as full.
 const FULL: f64 = 0.95;
-/// Maximum number of destinations with their own figures.
+/// Maximum number of destinations with their own metrics.
 const MOST_DESTINATIONS: usize = 64;
 /// Number of unread bytes per socket below which growth is ignored.
 const UNREAD_SOME: u64 = 4 << 10;
@@ -80,7 +80,7 @@ pub struct Timeline {
     /// Maximum number of rows that waited for the writer thread, and seconds spent writing.
     pub rows_waiting_peak: u64,
     pub write_s: f64,
-    /// Figures of the Java machine, if there is one.
+    /// Metrics of the JVM, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub java: Option<Java>,
     /// Retransmitted segments by destination, the most first; `None` if the kernel does not provide them.
@@ -91,8 +91,7 @@ pub struct Timeline {
     pub ports_least: Option<u64>,
 }
 
-/// The Java machine over a run: heap in bytes, number of collections, and their total and longest time per second in
-/// ms.
+/// The JVM over a run: heap in bytes, number of collections, and their total and longest time per second in ms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Java {
     pub heap_peak: u64,

@@ -27,7 +27,7 @@ pub struct Row {
     pub response: Hist,
     /// Time spent in this process, µs.
     pub lag: Hist,
-    /// Waiting time of samples in flight at the end of the run, µs; included in no other figure.
+    /// Waiting time of samples in flight at the end of the run, µs; included in no other metric.
     pub unanswered: Hist,
 }
 

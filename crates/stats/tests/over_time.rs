@@ -1,4 +1,4 @@
-//! Held connections over the seconds of a run: the figures of a second, and their effect on the summary.
+//! Held connections over the seconds of a run: the metrics of a second, and their effect on the summary.
 use stats::aggregate::Percentages;
 use stats::flow::Flow;
 use stats::machine::Machine;

@@ -1,5 +1,5 @@
-//! Trusted certificates for connections that the program itself makes, apart from those to the systems under test: to
-//! repositories, exporters and collectors of figures.
+//! Trusted certificates for connections that the program itself makes, apart from those to the systems under test:
+//! to repositories, exporters and collectors of metrics.
 //!
 //! Server certificates are checked against this machine's root certificates, as Java does; companies add their own
 //! roots there. TLS of requests in plans has separate settings, in the crate `wire`.

@@ -164,7 +164,7 @@ fn words(about: &record::Alert, labels: &BTreeMap<String, String>) -> String {
     plain(&words)
 }
 
-/// Returns a text of limited length without control characters.
+/// Returns a string of limited length without control characters.
 fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST).collect()
 }

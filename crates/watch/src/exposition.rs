@@ -21,7 +21,7 @@ pub struct Sample<'t> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Labels<'t>(&'t str);
 
-/// Returns the samples of a text in their order.
+/// Returns the samples of a string in their order.
 pub fn samples(text: &str) -> impl Iterator<Item = Sample<'_>> {
     text.lines().filter_map(sample).take(MOST_SAMPLES)
 }

@@ -1,4 +1,4 @@
-//! Monitoring of hosts during a run. Their figures share the time axis of the load.
+//! Monitoring of hosts during a run. Their metrics share the time axis of the load.
 //!
 //! Each host has a thread. The thread scrapes a Prometheus exporter once a second, or reads what a PerfMon server agent
 //! sends. If a host does not respond, that is reported once and the host is retried. No core ever waits for a host.
@@ -6,9 +6,9 @@
 //! | module | holds |
 //! |---|---|
 //! | `exposition` | parser for the text format of exporters |
-//! | `mapping` | common names for figures of different exporters |
-//! | `java` | effective settings of Java machines |
-//! | `reader` | converts the successive texts of an exporter to figures |
+//! | `mapping` | common names for metrics of different exporters |
+//! | `java` | effective settings of JVMs |
+//! | `reader` | converts the successive texts of an exporter to metrics |
 //! | `scrape` | polls an exporter |
 //! | `once` | polls hosts once before a run |
 //! | `perfmon` | the protocol of the PerfMon server agent |
@@ -40,7 +40,7 @@ pub use reader::Figure;
 const PACE: Duration = Duration::from_secs(1);
 /// Time for the threads to disconnect from their hosts at the end of the run.
 const DISCONNECT: Duration = Duration::from_millis(500);
-/// Maximum number of figures that wait for [`Watch::take`]; further figures are dropped.
+/// Maximum number of metrics that wait for [`Watch::take`]; further metrics are dropped.
 const MOST_WAITING: usize = 100_000;
 
 /// A watched host with the name that the user gave it.
@@ -52,7 +52,7 @@ pub struct Host {
     pub ports: Option<u32>,
 }
 
-/// The source of a host's figures.
+/// The source of a host's metrics.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The URL of an exporter's metrics, `http` or `https`.
@@ -170,7 +170,7 @@ impl Watch {
         self.ends.is_empty()
     }
 
-    /// Returns the figures since the last call. If a metric came twice, only its later value is returned.
+    /// Returns the metrics since the last call. If a metric came twice, only its later value is returned.
     pub fn take(&self) -> Vec<(Series, f64)> {
         let figures = std::mem::take(&mut lock(&self.shared).figures);
         let mut latest: Vec<(Series, f64)> = Vec::with_capacity(figures.len());

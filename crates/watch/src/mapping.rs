@@ -1,7 +1,8 @@
-//! Common names for figures that each exporter names differently.
+//! Common names for metrics that each exporter names differently.
 //!
-//! A table row describes how to compute a figure from samples. If several rows have the same name, the first row that
-//! finds its samples is used. Counters become rates between two readings; a counter that was reset yields no value.
+//! A table row describes how to compute a metric from samples. If several rows have the same name, the first row
+//! that finds its samples is used. Counters become rates between two readings; a counter that was reset yields no
+//! value.
 
 mod network;
 mod promql;
@@ -97,7 +98,7 @@ impl Row {
         }
     }
 
-    /// Computes the figure from the current sums and the sums of the last reading, which was `seconds` ago.
+    /// Computes the metric from the current sums and the sums of the last reading, which was `seconds` ago.
     pub(crate) fn figure(&self, now: &Sums, before: Option<(&Sums, f64)>) -> Option<f64> {
         let [first, second] = now.sums;
         let growth = |index: usize| {

@@ -13,7 +13,7 @@ pub struct Answered {
     pub is_up: bool,
 }
 
-/// The response, or the reason for which there is none.
+/// The response, or the reason why there is none.
 pub type Answer = Result<Answered, String>;
 
 /// Polls all hosts in parallel. Waits until each has responded or its time limit has passed: a few seconds at most.

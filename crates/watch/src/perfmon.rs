@@ -45,7 +45,7 @@ pub struct Sample {
     pub label: String,
     /// Time of the sample in ms since 1970.
     pub at_ms: i64,
-    /// The value from the agent, or the reason for which there is none.
+    /// The value from the agent, or the reason why there is none.
     pub value: Result<f64, String>,
 }
 
@@ -243,7 +243,7 @@ fn report_line(agent: &Agent, line: &str, reporter: &mut Reporter) {
     }
 }
 
-/// Returns the figures of a line, and the rows for result files.
+/// Returns the metrics of a line, and the rows for result files.
 pub fn read(agent: &Agent, line: &str, at_ms: i64) -> (Vec<Figure>, Vec<Sample>) {
     let (mut figures, mut samples) = (Vec::new(), Vec::new());
     let line = line.trim_end_matches(['\r', '\n']);

@@ -1,4 +1,4 @@
-//! Converts the successive texts of an exporter to figures with common names.
+//! Converts the successive texts of an exporter to metrics with common names.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,12 +8,12 @@ use crate::exposition::{Sample, samples};
 use crate::java::Settings;
 use crate::mapping::{PROCESS, Row, Sums, TABLES};
 
-/// Maximum number of figures of an exporter that no table describes.
+/// Maximum number of metrics of an exporter that no table describes.
 pub const MOST_OWN: usize = 64;
 /// Prefixes of series that describe the exporter and not the watched service.
 const NOISE: [&str; 4] = ["go_", "promhttp_", "process_", "scrape_"];
 
-/// A figure with its common name or the exporter's own name.
+/// A metric with its common name or the exporter's own name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     pub metric: String,
@@ -26,7 +26,7 @@ pub struct Figure {
 pub struct Reader {
     last: Option<Reading>,
     rows: Vec<&'static Row>,
-    /// Row indexes by sample name, because a text may contain many samples.
+    /// Row indexes by sample name, because a string may contain many samples.
     by_name: HashMap<&'static str, Vec<usize>>,
     /// Rows with `*` in a name.
     starred: Vec<usize>,
@@ -63,7 +63,8 @@ impl Default for Reader {
 }
 
 impl Reader {
-    /// Returns the figures of a text that was received at `at_s`, in seconds of any clock. Rates need a previous text.
+    /// Returns the metrics of a string that was received at `at_s`, in seconds of any clock. Rates need a previous
+    /// text.
     pub fn read(&mut self, text: &str, at_s: f64) -> Vec<Figure> {
         let mut settings = self.settings.clone();
         let rows = &self.rows;
@@ -99,7 +100,7 @@ impl Reader {
         figures
     }
 
-    /// Returns the settings of a Java machine if the last text contained new ones.
+    /// Returns the settings of a JVM if the last text contained new ones.
     pub(crate) fn new_settings(&self) -> Option<&Settings> {
         self.has_new_settings.then_some(&self.settings)
     }
@@ -109,7 +110,7 @@ impl Reading {
     fn figures(&self, rows: &[&Row], before: Option<&Self>) -> Vec<Figure> {
         let mut figures: Vec<Figure> = Vec::new();
         let of_process = rows.len() - PROCESS.len();
-        // An exporter for another program also publishes figures of its own process, which are ignored.
+        // An exporter for another program also publishes metrics of its own process, which are ignored.
         let own_process = !known(&self.sums[..of_process]) || self.has(rows, "heap");
         for (index, row) in rows.iter().enumerate() {
             let taken = figures.iter().any(|figure| figure.metric == row.metric);
@@ -132,7 +133,7 @@ impl Reading {
         rows.iter().zip(&self.sums).any(is)
     }
 
-    /// Returns figures for series that no table describes: counters as rates, other values unchanged.
+    /// Returns metrics for series that no table describes: counters as rates, other values unchanged.
     fn own_figures(&self, before: Option<&Self>) -> impl Iterator<Item = Figure> {
         self.own.iter().filter_map(move |(name, value)| {
             let (unit, value) = if is_counter(name) {

@@ -19,7 +19,7 @@ use crate::{PACE, is_over, lock};
 /// Maximum number of sockets read per second, and the time limit for reading them.
 pub const MOST: usize = 5_000;
 const LONGEST: Duration = Duration::from_millis(10);
-/// Maximum number of destinations with figures per second.
+/// Maximum number of destinations with metrics per second.
 const MOST_DESTINATIONS: usize = 1_000;
 
 /// Length of a netlink message header and of `inet_diag_msg`, in bytes.
@@ -65,7 +65,7 @@ pub struct Retransmits {
 #[derive(Debug, Default)]
 struct Shared {
     grown: HashMap<SocketAddr, Again>,
-    /// The reason for which there are no figures.
+    /// The reason why there are no metrics.
     why_not: Option<String>,
 }
 
@@ -110,7 +110,7 @@ impl Retransmits {
     ///
     /// # Errors
     ///
-    /// The reason for which the kernel's figures are unavailable.
+    /// The reason why the kernel's metrics are unavailable.
     pub fn take(&self) -> Result<HashMap<SocketAddr, Again>, String> {
         let mut shared = lock(&self.shared);
         let grown = std::mem::take(&mut shared.grown);

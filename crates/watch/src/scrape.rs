@@ -23,8 +23,8 @@ pub(crate) fn follow(url: &str, reporter: &mut Reporter, ended: &Receiver<()>) {
         let asked = Instant::now();
         match fetch(&agent, url) {
             Ok(text) => {
-                // The time of the request is used: exporters read their figures when the request arrives, and writing
-                // may take a second.
+                // The time of the request is used: exporters read their metrics when the request arrives, and
+                // writing may take a second.
                 let figures = reader.read(&text, (asked - start).as_secs_f64());
                 reporter.figures(figures);
                 if let Some(settings) = reader.new_settings() {

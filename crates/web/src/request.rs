@@ -29,7 +29,7 @@ pub struct Request {
     pub body: Vec<u8>,
 }
 
-/// The reason for which a request could not be read.
+/// The reason why a request could not be read.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Wrong {
     /// The client closed the connection or exceeded the time limit.

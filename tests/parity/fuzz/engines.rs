@@ -1,5 +1,5 @@
-//! The two programs that run a plan: JMeter, kept warm in one Java machine (`WarmJMeter.java`), and Throng, one process
-//! per plan.
+//! The two programs that run a plan: JMeter, kept warm in one JVM (`WarmJMeter.java`), and Throng, one process per
+//! plan.
 //!
 //! Each has a folder with the plan and its files, its own target, and limits of ten seconds and `MOST_ROWS` of results.
 //! Their output is normalised like that of the parity cases.
@@ -18,9 +18,9 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Maximum bytes of results; a plan that writes more runs endlessly. `WarmJMeter.java` has the same limit.
 const MOST_ROWS: u64 = 256 * 1024;
-/// Timeout for the answer of a Java machine that is stopping a plan.
+/// Timeout for the answer of a JVM that is stopping a plan.
 const STOPPING: Duration = Duration::from_secs(5);
-/// Timeout for the start of the Java machine.
+/// Timeout for the start of the JVM.
 const START: Duration = Duration::from_secs(120);
 
 /// The files that a run wrote, by name, normalised. A run that did not end has only the entry `end`.
@@ -189,11 +189,11 @@ struct JMeter {
     cwd: PathBuf,
     log: PathBuf,
     warm: Option<Warm>,
-    /// Version of the Java machine that runs JMeter.
+    /// Version of the JVM that runs JMeter.
     java: String,
 }
 
-/// A Java machine that waits for plans.
+/// A JVM that waits for plans.
 struct Warm {
     child: Child,
     questions: ChildStdin,
@@ -221,7 +221,7 @@ impl JMeter {
         let asked = warm.questions.write_all(line.as_bytes()).and_then(|()| warm.questions.flush());
         let answer = asked.ok().and_then(|()| warm.answers.recv_timeout(PATIENCE + STOPPING).ok());
         answer.unwrap_or_else(|| {
-            // The Java machine runs a plan that cannot be stopped, so it is replaced.
+            // The JVM runs a plan that cannot be stopped, so it is replaced.
             self.warm = None;
             "did not end".to_owned()
         })

@@ -135,7 +135,7 @@ impl Element {
         self
     }
 
-    /// True if a property value of the element contains a text.
+    /// True if a property value of the element contains a string.
     pub(crate) fn mentions(&self, text: &str) -> bool {
         self.properties.iter().any(|property| property.mentions(text))
     }

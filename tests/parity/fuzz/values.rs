@@ -29,7 +29,7 @@ const VARIABLES: &[&str] = &[
     "${w}",
 ];
 
-/// Functions with the same values in two runs. `%` stands for a text.
+/// Functions with the same values in two runs. `%` stands for a string.
 const FUNCTIONS: &[&str] = &[
     "${__counter(FALSE,)}",
     "${__counter(TRUE,)}",
@@ -122,7 +122,7 @@ pub(crate) fn expression(dice: &mut Dice) -> String {
     call.replace('%', inner)
 }
 
-/// Draws a text: mostly a usual value, sometimes replaced or followed by a literal or an expression.
+/// Draws a string: mostly a usual value, sometimes replaced or followed by a literal or an expression.
 pub(crate) fn text(dice: &mut Dice, usual: &[&str]) -> String {
     let usual = (*dice.pick(usual)).to_owned();
     match dice.below(20) {

@@ -1,7 +1,8 @@
 //! The metrics of Backend Listeners: collected over HTTP, TCP and UDP, and made comparable.
 //!
-//! Interval boundaries differ from run to run. Therefore, for each series, the sums of counters (`count`, `hit`, bytes)
-//! over all messages are compared, and the names of the other figures. The heads of HTTP requests are compared too.
+//! Interval boundaries differ from run to run. Therefore, for each series, the sums of counters (`count`, `hit`,
+//! bytes) over all messages are compared, and the names of the other metrics. The heads of HTTP requests are
+//! compared too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read as _, Write as _};

@@ -46,7 +46,7 @@ impl Node {
     }
 }
 
-/// Parses a text that contains only tags and text; returns its root.
+/// Parses a string that contains only tags and text; returns its root.
 pub(crate) fn parse(text: &str) -> Result<Node, String> {
     let mut open: Vec<Node> = Vec::new();
     let mut rest = text;

@@ -10,18 +10,18 @@ use stats::Counter;
 use stats::grouped::bytes;
 use stats::hist::{Bins, Hist};
 
-/// A figure or setting that changed, with the values of both sides in words.
+/// A metric or setting that changed, with the values of both sides in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Changed {
     pub what: String,
     pub a: String,
     pub b: String,
-    /// Name of the figure in Chinese, for pages.
+    /// Name of the metric in Chinese, for pages.
     #[serde(skip)]
     pub zh: String,
 }
 
-/// Smallest relative change of a figure of connections or watched hosts that is reported.
+/// Smallest relative change of a metric of connections or watched hosts that is reported.
 const TOLD: f64 = 0.10;
 /// Largest number of error causes that are reported.
 const MOST_CAUSES: usize = 10;
@@ -29,7 +29,7 @@ const MOST_CAUSES: usize = 10;
 /// Selects a histogram of times from a second.
 type Times = fn(&Second) -> &Bins;
 
-/// Returns all changes between the runs of both sides besides the compared metrics. Figures come from all runs of a
+/// Returns all changes between the runs of both sides besides the compared metrics. Metrics come from all runs of a
 /// side together, settings from its first run.
 pub fn changes(all_a: &[Record], all_b: &[Record]) -> Vec<Changed> {
     let (Some(a), Some(b)) = (all_a.first(), all_b.first()) else { return Vec::new() };
@@ -186,13 +186,13 @@ fn addresses(a: &[Record], b: &[Record], found: &mut Vec<Changed>) {
     }
 }
 
-/// True if the record also has the figure as a setting; it is then compared as a setting.
+/// True if the record also has the metric as a setting; it is then compared as a setting.
 fn is_setting(record: &Record, of: &Series) -> bool {
     let is_it = |fact: &Fact| fact.host == of.host && fact.name == of.metric;
     &*of.metric == Fact::HEAP_MAX && record.facts.iter().any(is_it)
 }
 
-/// Adds the means of figures of watched hosts, if they changed.
+/// Adds the means of metrics of watched hosts, if they changed.
 fn targets(a: &[Record], b: &[Record], found: &mut Vec<Changed>) {
     let means = |runs: &[Record]| {
         let mut sums: BTreeMap<(String, String), (f64, f64, Unit)> = BTreeMap::new();
@@ -224,7 +224,7 @@ fn targets(a: &[Record], b: &[Record], found: &mut Vec<Changed>) {
     }
 }
 
-/// Formats the mean of a watched figure.
+/// Formats the mean of a watched metric.
 fn mean(value: f64, unit: Unit) -> String {
     if unit == Unit::Bytes && value >= 0.0 { bytes(value as u64) } else { format!("{value:.3}") }
 }

@@ -11,7 +11,7 @@ use crate::rules;
 use crate::shared::target_is_here;
 use crate::verdict::{About, Words};
 
-/// Largest number of properties that a text names.
+/// Largest number of properties that a string names.
 const MOST_NAMES: usize = 5;
 
 /// A reason against comparing two runs.

@@ -17,7 +17,7 @@ use crate::steady::{Steady, steady};
 /// Smallest number of independent seconds for an interval.
 const LEAST_WORTH: f64 = 5.0;
 
-/// A series of numbers on one side.
+/// A series on one side.
 struct Side {
     mean: f64,
     count: u64,
@@ -79,7 +79,7 @@ fn common<'r>(a: &'r Record, b: &'r Record) -> impl Iterator<Item = (&'r str, u3
     })
 }
 
-/// Summarises a series of numbers over the given seconds; `None` without a value.
+/// Summarises a series over the given seconds; `None` without a value.
 fn side(seconds: &[Second], place: u32) -> Option<Side> {
     let number = |second: &Second| {
         second.numbers.iter().find(|(at, _)| *at == place).map(|(_, number)| *number)

@@ -438,7 +438,7 @@ fn a_figure_that_was_named_is_judged_by_its_own_interval() {
     assert!(seen > 0);
 }
 
-/// Computes figures of rows directly: rate, mean, and percentiles by rank, in ms.
+/// Computes metrics of rows directly: rate, mean, and percentiles by rank, in ms.
 fn plain_reading(rows: &[(i64, u64)]) -> [f64; 4] {
     let start = rows.iter().map(|row| row.0).min().expect("rows");
     let end = rows.iter().map(|row| row.0 + row.1 as i64).max().expect("rows");

@@ -1,5 +1,5 @@
-//! The work of two sides by the labels of their requests. Figures of all requests are comparable only if the work is
-//! the same.
+//! The work of two sides by the labels of their requests. Metrics of all requests are comparable only if the work
+//! is the same.
 //!
 //! The work differs if a label with more than [`MISSING`] of a side's requests is missing on the other side, if the
 //! missing labels together have more than [`MOST`] of a side's requests, or if the share of a label differs by more
@@ -19,7 +19,7 @@ const MISSING: f64 = 0.01;
 const MOST: f64 = 0.5;
 /// Largest difference between the shares of a label.
 const SHIFT: f64 = 0.1;
-/// Largest number of labels that a text names.
+/// Largest number of labels that a string names.
 const MOST_NAMES: usize = 3;
 
 /// Differences between the work of two sides.

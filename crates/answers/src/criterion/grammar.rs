@@ -1,7 +1,7 @@
 //! The grammar of criteria: parses a user's text into a [`Criterion`].
 //!
-//! A limit that no run can meet, or that is outside of the figure's range, is refused: it is a mistake and would decide
-//! nothing. Errors are sentences for the user.
+//! A limit that no run can meet, or that is outside of the metric's range, is refused: it is a mistake and would
+//! decide nothing. Errors are sentences for the user.
 
 mod elsewhere;
 
@@ -61,7 +61,7 @@ pub(super) fn read(text: &str) -> Result<Criterion, String> {
     }
 }
 
-/// Splits a text into the figure's name before the comparison operator, the operator, and the text after it.
+/// Splits a string into the metric's name before the comparison operator, the operator, and the text after it.
 fn comparison(text: &str) -> Result<(&str, Op, &str), String> {
     let at = text.find(['<', '>', '=', '!']).ok_or_else(|| {
         "there is no comparison: write it like 'p99 < 500ms' or 'error% < 0.1 for label Login'"
@@ -98,7 +98,7 @@ fn value(figure: Figure, text: &str) -> Result<(Limit, &str), String> {
     }
 }
 
-/// Removes a label in parentheses after the figure, as in `checks%(Login) > 99`; returns the rest and the label.
+/// Removes a label in parentheses after the metric, as in `checks%(Login) > 99`; returns the rest and the label.
 fn in_parentheses(text: &str) -> (Cow<'_, str>, Option<String>) {
     let is_operator = |rest: &str| rest.trim_start().starts_with(['<', '>', '=', '!']);
     let before = text.find(['<', '>', '=', '!']).unwrap_or(text.len());
@@ -147,7 +147,7 @@ fn label(text: &str) -> Result<(String, &str), String> {
 
 const NO_LABEL: &str = "a series is of all answers: leave the label out";
 
-/// Parses a figure of a series and the name of the series; returns `None` if the text is about another figure.
+/// Parses a metric of a series and the name of the series; returns `None` if the text is about another metric.
 fn of_series(text: &str) -> Result<Option<(Figure, String)>, String> {
     let Some(rest) = text.trim().strip_prefix("series.") else { return Ok(None) };
     let known = |(series, figure): (&str, &str)| {
@@ -251,8 +251,8 @@ fn limit(figure: Figure, text: &str) -> Result<Limit, String> {
     }
 }
 
-/// Refuses a share above 100 %, and a condition that no value of the figure can meet. The error is a sentence for the
-/// user.
+/// Refuses a share above 100 %, and a condition that no value of the metric can meet. The error is a sentence for
+/// the user.
 fn possible(figure: Figure, op: Op, limit: Limit) -> Result<(), String> {
     let (Limit::Absolute(limit), false) = (limit, matches!(figure, Figure::Series(_))) else {
         return Ok(());

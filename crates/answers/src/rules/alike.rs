@@ -3,7 +3,7 @@
 
 /// Smallest number of characters of a generated id.
 const ID: usize = 4;
-/// Number of hexadecimal digits from which on a text is an id even if all digits are letters.
+/// Number of hexadecimal digits from which on a string is an id even if all digits are letters.
 const LONG: usize = 12;
 
 /// True if two names belong to instances of one kind. Names that differ in a word belong to different kinds: `static`
@@ -18,7 +18,7 @@ pub(super) fn are_alike(a: &str, b: &str) -> bool {
     a.len() == b.len() && (0..a.len()).all(same)
 }
 
-/// Replaces each number and each generated id of a text by `#`.
+/// Replaces each number and each generated id of a string by `#`.
 pub(super) fn without_ids(text: &str) -> String {
     let tokens = tokens(text);
     let is_number = |token: &str| token.contains(|c: char| c.is_ascii_digit());
@@ -26,7 +26,7 @@ pub(super) fn without_ids(text: &str) -> String {
     (0..tokens.len()).map(|at| if is_id(at) { "#" } else { tokens[at] }).collect()
 }
 
-/// Splits a text into words and the separators between them.
+/// Splits a string into words and the separators between them.
 fn tokens(text: &str) -> Vec<&str> {
     let (mut tokens, mut rest) = (Vec::new(), text);
     while let Some(first) = rest.chars().next() {

@@ -556,7 +556,7 @@ fn lone_thread(record: &Record) -> Option<OneThread> {
     one_thread(record).filter(|_| full_host(record).is_none())
 }
 
-/// Adds the causes that the figures exclude.
+/// Adds the causes that the metrics exclude.
 fn clear(record: &Record, finding: Finding) -> Finding {
     let seconds = whole(record);
     let opening = sum(seconds, |s| s.all.phases.connect + s.all.phases.tls + s.all.phases.dns);

@@ -91,7 +91,7 @@ pub(super) fn constant_load(run: &Run<'_>) -> Said {
     if !record.has.users {
         return lacks!("the number of users", "用户数");
     }
-    // The findings of `rate_limit`, `concurrency_limit`, `plateau` and `bandwidth` say more about the same figures.
+    // The findings of `rate_limit`, `concurrency_limit`, `plateau` and `bandwidth` say more about the same metrics.
     let more = ["rate_limit", "concurrency_limit", "plateau", "bandwidth"];
     if more.iter().any(|id| run.finds(id)) {
         return Said::Nothing;

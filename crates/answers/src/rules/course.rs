@@ -124,7 +124,7 @@ pub(super) fn warmup_unfinished(run: &Run<'_>) -> Said {
     let third = values.len() / 3;
     let (first, last) =
         (super::figures::median(&values[..third]), super::figures::median(&values[2 * third..]));
-    // A warm-up ends with better figures. Figures that get worse are drift, and sudden changes are steps.
+    // A warm-up ends with better metrics. Metrics that get worse are drift, and sudden changes are steps.
     let better = last < first * (1.0 - SIZE);
     let still =
         trend(&values[values.len() / 2..]).is_some_and(|t| t.p < DRIFT_CHANCE && t.slope < 0.0);

@@ -117,7 +117,7 @@ const STEADIER: f64 = 1.3;
 pub(super) enum Fixed {
     AtOnce,
     Rate,
-    /// The figures do not distinguish the two.
+    /// The metrics do not distinguish the two.
     Either,
 }
 
@@ -137,7 +137,7 @@ pub(super) struct Limit {
     users: f64,
 }
 
-/// Finds a limit of concurrent requests in a record; `None` if the figures show none.
+/// Finds a limit of concurrent requests in a record; `None` if the metrics show none.
 pub(super) fn limit(record: &Record) -> Option<Limit> {
     let seconds = whole(record);
     let sums = causes(seconds);

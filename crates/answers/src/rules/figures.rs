@@ -1,4 +1,4 @@
-//! Figures that several rules read from a record, and basic statistics on them.
+//! Metrics that several rules read from a record, and basic statistics on them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -368,7 +368,7 @@ pub(crate) fn settled(record: &Record) -> &[Second] {
     &seconds[first..]
 }
 
-/// Figures of a few seconds together.
+/// Metrics of a few seconds together.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
     pub at_ms: i64,
@@ -382,7 +382,7 @@ pub(crate) struct Window {
     pub users: f64,
 }
 
-/// Returns the figures of windows of `length` seconds each; a shorter rest is dropped.
+/// Returns the metrics of windows of `length` seconds each; a shorter rest is dropped.
 pub(crate) fn windows(seconds: &[Second], length: usize) -> Vec<Window> {
     let of = |seconds: &[Second]| {
         let (hist, length) = (service(seconds), length_s(seconds).max(1e-3));

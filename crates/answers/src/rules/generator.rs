@@ -255,7 +255,7 @@ fn lag(record: &Record) -> Option<Said> {
     )
 }
 
-/// Returns a sentence that the generator was not the limit, with its figures.
+/// Returns a sentence that the generator was not the limit, with its metrics.
 pub(super) fn cleared(record: &Record) -> crate::verdict::Words {
     let cpu = percent(used_in_all(record));
     let lag = number(ms(&hist(&record.seconds, |s| &s.lag), 0.99));

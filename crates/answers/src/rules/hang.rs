@@ -1,7 +1,7 @@
 //! Detects a target that accepts requests but answers none of them, from some moment to the end of the run.
 //!
-//! Such requests end by the plan's time limits, or the end of the run cuts them and no figure contains them. Without
-//! this finding the report would not mention them.
+//! Such requests end by the plan's time limits, or the end of the run cuts them and no metric contains them.
+//! Without this finding the report would not mention them.
 
 use std::collections::BTreeMap;
 

@@ -33,7 +33,7 @@ const OPENED_READINGS: usize = 3;
 const NOT_EACH: f64 = 0.8;
 /// Smallest increase of the error share from which on errors count as caused by used-up ports.
 const FAILING: f64 = 0.05;
-/// Largest age in ms of a figure: it may have been read in the second before.
+/// Largest age in ms of a metric: it may have been read in the second before.
 const READ_MS: i64 = 1000;
 /// Rules whose findings follow from used-up ports.
 const EXPLAINS: &[&str] =

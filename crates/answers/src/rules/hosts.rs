@@ -47,13 +47,13 @@ const LITTLE_LOAD: f64 = 0.2;
 /// Smallest number of seconds with little load for a finding.
 const CALM: usize = 5;
 
-/// Returns the index of a host's figure among the series.
+/// Returns the index of a host's metric among the series.
 pub(super) fn place(record: &Record, host: &str, metric: &str) -> Option<u32> {
     let is_it = |one: &Series| &*one.host == host && &*one.metric == metric;
     record.series.iter().position(is_it).map(|at| at as u32)
 }
 
-/// Returns the hosts that have a figure, each with the index of the series.
+/// Returns the hosts that have a metric, each with the index of the series.
 pub(super) fn hosts(record: &Record, metric: &str) -> Vec<(Arc<str>, u32)> {
     let with = record.series.iter().zip(0u32..).filter(|(one, _)| &*one.metric == metric);
     with.map(|(one, at)| (Arc::clone(&one.host), at)).collect()
@@ -191,7 +191,7 @@ struct LeftOut<'r> {
     fair: f64,
 }
 
-/// Why a host gets too little traffic, as far as the figures show it.
+/// Why a host gets too little traffic, as far as the metrics show it.
 enum Why {
     /// A host in front of this host repeats connect attempts at this rate per second.
     Unreachable(Arc<str>, f64),

@@ -1,5 +1,5 @@
-//! Detects Java machines that pause for garbage collection: that of the generator, in which elements of the plan run,
-//! and those of watched hosts.
+//! Detects JVMs that pause for garbage collection: that of the generator, in which elements of the plan run, and
+//! those of watched hosts.
 
 use std::sync::Arc;
 

@@ -146,9 +146,9 @@ fn scatter(seconds: &[&Second], due: f64) -> f64 {
     chance.min(sigmas * variance.sqrt())
 }
 
-/// Figures of missing starts as texts.
+/// Metrics of missing starts as texts.
 struct Missing {
-    /// A text such as "14 of 500 starts (2.8 %)".
+    /// A string such as "14 of 500 starts (2.8 %)".
     en: String,
     zh: String,
     /// Requested and actual rate in starts per second.
@@ -286,8 +286,8 @@ fn by_the_generator(missing: &Missing, why: &Words) -> Finding {
     ))
 }
 
-/// Returns the finding for users that a rate starts, besides groups with their own users: those users were busy, but no
-/// figure contains their response times.
+/// Returns the finding for users that a rate starts, besides groups with their own users: those users were busy,
+/// but no metric contains their response times.
 fn beside_others(missing: &Missing) -> Finding {
     let Missing { en, zh, asked_words, reached, users, .. } = missing;
     let (all, verb) = missing.everyone();

@@ -64,7 +64,7 @@ pub(super) fn ports(record: &Record) -> Said {
     let towards = || towards_one(record).unwrap_or(Said::Nothing);
     let least = left.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1));
     let Some((_, least)) = least.filter(|_| all > 0.0) else {
-        // Destinations are unknown before the run; a single destination may run out of ports all the same.
+        // Destinations are unknown before the run; a single destination may run out of ports nevertheless.
         if setting(record, PORTS_EACH).unwrap_or(0.0) > 0.0 {
             return towards();
         }

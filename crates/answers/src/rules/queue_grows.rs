@@ -271,7 +271,7 @@ fn parts<'s>(seconds: impl IntoIterator<Item = &'s Second>) -> [usize; PARTS + 1
     std::array::from_fn(|part| ends.partition_point(|end| PARTS as u64 * end <= part as u64 * all))
 }
 
-/// Returns the time-weighted mean of a figure over the given seconds.
+/// Returns the time-weighted mean of a metric over the given seconds.
 fn over_time(seconds: &[Second], of: impl Fn(&Second) -> f64) -> f64 {
     let sum: f64 = seconds.iter().map(|second| of(second) * f64::from(second.ms)).sum();
     sum / (length_s(seconds) * 1000.0).max(1.0)

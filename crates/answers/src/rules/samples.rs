@@ -1,4 +1,4 @@
-//! Detects too few samples for the figures that are shown.
+//! Detects too few samples for the metrics that are shown.
 
 use record::Record;
 use record::frame::{Ending, MISSING_FILES};

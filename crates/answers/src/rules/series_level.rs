@@ -1,5 +1,5 @@
-//! Detects a series of numbers in responses that stops growing at one value while users still arrive and responses
-//! become slower.
+//! Detects a series in responses that stops growing at one value while users still arrive and responses become
+//! slower.
 //!
 //! The service itself reports the number. That it is a limit is a guess, so the finding is a hint. The rule is silent
 //! for a number that does not depend on the load, for one that still grows, and if the users stop growing together with

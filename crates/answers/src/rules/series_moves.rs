@@ -1,5 +1,4 @@
-//! Detects a series of numbers in responses that moves with the response time from second to second, under constant
-//! load.
+//! Detects a series in responses that moves with the response time from second to second, under constant load.
 //!
 //! Both may follow a third quantity, so the finding is a hint and never a cause. The measure is Spearman's rank
 //! correlation. The number of independent seconds is reduced by the autocorrelations of both series. So two series that

@@ -1,4 +1,4 @@
-//! The effect of pauses of the generator on response times: the same figures without the affected samples.
+//! The effect of pauses of the generator on response times: the same metrics without the affected samples.
 
 use record::Record;
 use stats::hist::{Bins, Hist};

@@ -1,5 +1,5 @@
-//! Labels whose requests wait under full load while those of other labels do not: the limit affects only the waiting
-//! ones, and figures of all labels together would include the work of the others.
+//! Labels whose requests wait under full load while those of other labels do not: the limit affects only the
+//! waiting ones, and metrics of all labels together would include the work of the others.
 
 use std::collections::BTreeMap;
 

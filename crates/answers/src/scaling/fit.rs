@@ -3,7 +3,7 @@
 use super::{Fit, Model, Point};
 use crate::distribution::student_quantile;
 
-/// Smallest relative error of a model; smaller errors count as this: measured figures are not more precise.
+/// Smallest relative error of a model; smaller errors count as this: measured metrics are not more precise.
 const FLOOR: f64 = 1e-4;
 
 /// Fits all models; returns those that could be fitted, the smallest AICc first.

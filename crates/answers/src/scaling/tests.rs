@@ -1,4 +1,4 @@
-//! Fits with known results: the published figures of the fifth case, and systems whose law is known.
+//! Fits with known results: the published metrics of the fifth case, and systems whose law is known.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ fn points(of: &[(f64, f64)]) -> Vec<Point> {
     of.iter().map(|(load, rate)| Point { load: *load, rate: *rate, windows: Vec::new() }).collect()
 }
 
-/// Published figures of a gateway with its token service: users, requests per second, and mean time in ms.
+/// Published metrics of a gateway with its token service: users, requests per second, and mean time in ms.
 const AUTH_ON: [(f64, f64, f64); 6] = [
     (10.0, 1270.0, 7.0),
     (50.0, 2870.0, 17.0),

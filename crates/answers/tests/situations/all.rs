@@ -81,7 +81,7 @@ fn closing_after(mut record: Record, from: usize) -> Record {
     record
 }
 
-/// Adds watched hosts with one figure each, given for every second.
+/// Adds watched hosts with one metric each, given for every second.
 fn with_hosts(
     mut record: Record,
     metric: &str,
@@ -117,7 +117,7 @@ fn quota(second: &mut Second, stopped: u64) {
     (own.quota, own.quota_periods, own.quota_stopped) = (0.5, 10, stopped);
 }
 
-/// Returns a run with a watched Java machine; `pauses`: seconds of pauses in each second.
+/// Returns a run with a watched JVM; `pauses`: seconds of pauses in each second.
 fn with_java(pauses: impl Fn(usize) -> f64) -> Record {
     let mut record = quiet();
     let series =
@@ -575,7 +575,7 @@ fn one_of_three() -> Record {
     record
 }
 
-/// Sets the figures of the Java machine in a second: number of collections, and seconds in them.
+/// Sets the metrics of the JVM in a second: number of collections, and seconds in them.
 fn java(second: &mut Second, collections: u64, collection_s: f64) {
     let generator = &mut second.generator;
     generator.heap = Some((300 << 20, 1 << 30));

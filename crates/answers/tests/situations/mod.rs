@@ -1,5 +1,5 @@
-//! Records of situations, by discrete simulation: users in a closed loop or at a rate send requests to a target. So all
-//! figures of a record are consistent, as in a real run.
+//! Records of situations, by discrete simulation: users in a closed loop or at a rate send requests to a target. So
+//! all metrics of a record are consistent, as in a real run.
 // Each test binary uses only a part of this module, and the list of situations makes it long.
 #![allow(dead_code, unreachable_pub, clippy::too_many_lines, clippy::struct_field_names)]
 

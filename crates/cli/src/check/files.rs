@@ -35,7 +35,7 @@ pub(super) fn plans(named: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
     Ok(plans)
 }
 
-/// Links to folders are not followed, because they may form a loop.
+/// Does not follow links to folders, because they may form a loop.
 fn below(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
@@ -128,7 +128,7 @@ fn missing_reads(loaded: &Loaded) -> Vec<String> {
     found.map(line).collect()
 }
 
-/// Describes the reason for which a file cannot be read.
+/// Describes the reason why a file cannot be read.
 fn lack(folder: &Path, path: &str) -> String {
     let about = std::fs::metadata(folder.join(path)).or_else(|_| std::fs::metadata(path));
     let kind = match about.map(|about| about.file_type()) {

@@ -8,11 +8,11 @@ use stats::grouped::things;
 use super::{Checked, runs};
 use crate::junit;
 
-/// Result of a plan: its name, and its findings or the reason for which it could not be read.
+/// A plan's name, with its check or the reason why it could not be read.
 type Named = (String, Result<Checked, String>);
 
-/// Formats a line for each plan, and the number of plans. With `quiet`, leaves out plans without findings and the
-/// number.
+/// Formats a line for each plan, and the number of plans. If `quiet` is true, leaves out plans without findings and
+/// the number.
 pub(super) fn text(all: &[Named], quiet: bool) -> String {
     let mut out = String::new();
     for (name, result) in all {
@@ -48,7 +48,7 @@ pub(super) fn text(all: &[Named], quiet: bool) -> String {
     out
 }
 
-/// Returns the numbers of findings and the first of the most severe ones. Returns `None` if there are no findings.
+/// Returns the numbers of findings and the first one of the most severe. Returns `None` if there are no findings.
 fn words(checked: &Checked) -> Option<String> {
     let loaded = &checked.loaded;
     let number = |severity| loaded.diags.iter().filter(|diag| diag.severity == severity).count();
@@ -72,7 +72,7 @@ fn words(checked: &Checked) -> Option<String> {
     Some(format!("{}; {}", counts.join(", "), first(checked)?))
 }
 
-/// Returns the first of the most severe findings.
+/// Returns the first one of the most severe findings.
 fn first(checked: &Checked) -> Option<String> {
     let loaded = &checked.loaded;
     let of = |severity| {
@@ -87,7 +87,7 @@ fn first(checked: &Checked) -> Option<String> {
     of(Severity::Error).or_else(cannot).or_else(|| of(Severity::Warning))
 }
 
-/// Returns the reason for which a plan does not run, or `None` if it runs.
+/// Returns the reason why a plan does not run, or `None` if it runs.
 fn reason(result: &Result<Checked, String>) -> Option<String> {
     match result {
         Ok(checked) if runs(&checked.loaded) => None,

@@ -1,5 +1,5 @@
-//! The outcome of a run's criteria. The console, `summary.json`, JUnit, reports and the exit code are all based on this
-//! value.
+//! The judgement of a run's criteria. The console, `summary.json`, JUnit, reports and the exit code are all based
+//! on this value.
 
 use answers::criterion::{Judged, Outcome};
 use answers::verdict::Words;
@@ -18,7 +18,7 @@ pub(crate) struct Judgement {
     pub(crate) aborted: Option<Judged>,
     /// Criteria that could have ended the run but had no data to judge. All of them are undecided.
     pub(crate) unguarded: Vec<Judged>,
-    /// Reason for which the run has no samples. `None` if it has samples.
+    /// Reason why the run has no samples. `None` if it has samples.
     pub(crate) without_samples: Option<&'static str>,
     /// Set if errors ended the run, or many of its users, before the load was complete. Contains the reason.
     pub(crate) cut_short: Option<Words>,
@@ -59,8 +59,9 @@ impl Judgement {
         self.aborted.as_ref().map(ended).into_iter().chain(missed)
     }
 
-    /// Formats the criteria with their values. Returns a warning instead if the run has no criteria and every request
-    /// failed. `as_jmeter`: the run was started with the options of JMeter's command line, which has no criteria.
+    /// Formats the criteria with their values. Returns a warning instead if the run has no criteria and every
+    /// request failed. `as_jmeter` is true if the run was started with the options of JMeter's command line, which
+    /// has no criteria.
     pub(crate) fn text_of(&self, summary: &Summary, as_jmeter: bool) -> String {
         let (failed, all) = (summary.failed, summary.requests);
         if failed < all || all == 0 || !self.is_empty() {

@@ -1,9 +1,9 @@
-//! The samples that a criterion applies to during a run: those of a rolling window, or all samples so far.
+//! The samples to which a criterion applies during a run: those of a rolling window, or all samples so far.
 //!
-//! A window is a sum. Each second is added to the sum, and old steps are subtracted. A step is a second, or a 600th of
-//! a window longer than ten minutes. So the sum can cover up to one step more than the requested window. Adding a
-//! second costs only as much as its own bins, whatever the window's length. Memory is at most [`MOST_STEPS`] packed
-//! histograms, and none if the criterion is not about times.
+//! A window is a sum. Each second is added to the sum, and old steps are subtracted. A step is a second, or a 600th
+//! of a window longer than ten minutes. So the sum can cover up to one step more than the requested window. Adding
+//! a second costs only as much as the second has bins, whatever the window's length. Memory is at most
+//! [`MOST_STEPS`] packed histograms, and none if the criterion is not about times.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -32,7 +32,7 @@ pub(super) struct Window {
     pub(super) last: Option<Judged>,
     /// Largest number of samples in a full window.
     pub(super) most_samples: u64,
-    /// Index of the series that the criterion is about.
+    /// Index of the series to which the criterion applies.
     pub(super) series: Option<usize>,
     sum: Sum,
     /// Complete steps in the window's sum, the oldest first.
@@ -47,7 +47,7 @@ struct Sum {
     count: u64,
     errors: u64,
     checks: Checks,
-    /// Histogram of the times that the criterion is about.
+    /// Histogram of the times that the criterion judges.
     times: Hist,
     number: Number,
     /// Length of the window in milliseconds.
@@ -119,7 +119,7 @@ impl Window {
     /// Adds measurements of the current second to the criterion's window.
     pub(super) fn add(&mut self, snapshot: &Snapshot) {
         let label = self.criterion.label.as_deref();
-        // If a sampler and a transaction have the same label, both count, as in tables.
+        // If a sampler and a transaction have the same label, both are included, as in tables.
         let is_meant = |delta: &&LabelDelta| match label {
             Some(label) => *delta.name == *label,
             None => !delta.transaction,
@@ -186,7 +186,7 @@ impl Window {
             }
         }
         self.most_samples = self.most_samples.max(self.sum.count);
-        // A criterion that ends the run makes no statement about the target, so it needs no statistical evidence.
+        // A criterion that ends the run makes no claim about the target, so it needs no statistical evidence.
         Some(if self.ends {
             self.criterion.judge(&self.sum)
         } else {

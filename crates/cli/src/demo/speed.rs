@@ -1,5 +1,5 @@
-//! The load that this machine makes: a few seconds of small requests to a fast target, sent by a process of its own, so
-//! that the processor time is the generator's alone.
+//! The load that this machine generates: sends small requests to a fast target for a few seconds. A separate
+//! process sends them, so that the measured processor time is only that of the generator.
 
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -14,18 +14,18 @@ use targets::Config;
 
 /// Length of the load in seconds.
 pub(super) const SECONDS: u64 = 3;
-/// Number of users; `bench/http-keepalive` has as many.
+/// Number of users, the same as in `bench/http-keepalive`.
 const USERS: u32 = 50;
-/// Time after which the measurement is given up.
+/// Time limit for the measurement.
 const LONGEST: Duration = Duration::from_secs(20);
 
 const PLAN: &str = include_str!("../../../../bench/http-keepalive/plan.jmx");
 /// Port in the plan, which is replaced by the target's.
 const PORT: &str = ">19080<";
-/// Page with the figures of other generators for the same plan.
+/// Page with the results of other generators for the same plan.
 const FIGURES: &str = include_str!("../../../../bench/README.md");
 
-/// Measures the load, and returns the lines about it. If it cannot be measured, the lines say why.
+/// Measures the load. Returns the lines about it, or the reason why it cannot be measured.
 pub(super) fn lines() -> String {
     let own = match measure() {
         Ok(summary) => own_line(&summary),
@@ -34,7 +34,7 @@ pub(super) fn lines() -> String {
     own + &jmeter_line().unwrap_or_default()
 }
 
-/// Formats the measured figures.
+/// Formats the results of the measurement.
 fn own_line(summary: &Value) -> String {
     let figure = |value: &Value| value.as_f64().unwrap_or_default();
     let rate = figure(&summary["requests_per_s"]);
@@ -57,7 +57,7 @@ fn own_line(summary: &Value) -> String {
     )
 }
 
-/// Returns the line about JMeter, from the published figures; `None` if they are not there.
+/// Returns the line about JMeter, from the published results; `None` if they are missing.
 fn jmeter_line() -> Option<String> {
     let is_row =
         |line: &&str| line.contains("](http-keepalive/README.md)") && line.contains("jmeter ");
@@ -74,12 +74,12 @@ fn jmeter_line() -> Option<String> {
 fn measure() -> Result<Value, String> {
     let folder = own_folder().map_err(|error| format!("no folder for temporary files: {error}"))?;
     let summary = measure_in(&folder);
-    // What is left in the folder for temporary files does no harm.
+    // Files that remain in the folder for temporary files are harmless.
     let _ = fs::remove_dir_all(&folder);
     summary
 }
 
-/// Creates a folder for temporary files that no other user can read, or prepare under its name.
+/// Creates a folder for temporary files that no other user can read or has created before.
 fn own_folder() -> io::Result<PathBuf> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let name = format!("throng-demo-{}-{}", std::process::id(), now.as_nanos());
@@ -127,7 +127,7 @@ fn run(folder: &Path) -> Result<Value, String> {
             Ok(None) => format!("the run took longer than {} s", LONGEST.as_secs()),
             Err(error) => format!("cannot wait for the run: {error}"),
         };
-        // Errors mean that the child has ended in the meantime.
+        // An error means that the child process has ended meanwhile.
         let _ = child.kill().and_then(|()| child.wait());
         return Err(reason);
     };

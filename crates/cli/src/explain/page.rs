@@ -1,4 +1,4 @@
-//! Text of a page of the documentation for a terminal: Markdown without its marks, wrapped.
+//! Formats a page of the documentation for a terminal: Markdown without its markup, wrapped.
 
 use crate::verdict::wrapped;
 
@@ -24,13 +24,13 @@ pub(super) fn section(page: &'static str, heading: &str) -> Option<&'static str>
     start.map(|start| page[start..].trim_end())
 }
 
-/// Returns the level of a heading, or none for other lines.
+/// Returns the level of a heading; `None` for other lines.
 fn depth(line: &str) -> Option<usize> {
     let depth = line.bytes().take_while(|byte| *byte == b'#').count();
     (depth > 0 && line[depth..].starts_with(' ')).then_some(depth)
 }
 
-/// Formats Markdown as text of at most `width` columns. Commands and words without blanks may be wider.
+/// Formats Markdown as lines of at most `width` columns. Commands and words without blanks may be wider.
 pub(super) fn rendered(markdown: &str, width: usize) -> String {
     let mut out = String::new();
     let mut lines = markdown.lines().peekable();
@@ -68,7 +68,7 @@ pub(super) fn rendered(markdown: &str, width: usize) -> String {
     out
 }
 
-/// True if a word begins an item of a list.
+/// Returns true if a word begins an item of a list.
 fn is_mark(word: &str) -> bool {
     word == "-"
         || word.strip_suffix('.').is_some_and(|number| {
@@ -76,14 +76,14 @@ fn is_mark(word: &str) -> bool {
         })
 }
 
-/// True if a line goes on with the paragraph or item before it.
+/// Returns true if a line continues the paragraph or item before it.
 fn continues(line: &str) -> bool {
     let trimmed = line.trim_start();
     let mark = trimmed.split(' ').next().unwrap_or_default();
     !trimmed.is_empty() && !line.starts_with(['|', '#']) && !is_mark(mark)
 }
 
-/// Splits a row of a table into its cells. A row of dashes, which ends the heading, has none.
+/// Splits a row of a table into its cells. A row of dashes, which ends the header of the table, has none.
 fn cells(row: &str) -> Vec<String> {
     if row.bytes().all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ')) {
         return Vec::new();
@@ -92,7 +92,8 @@ fn cells(row: &str) -> Vec<String> {
     row.split('|').map(|cell| plain(cell.trim())).collect()
 }
 
-/// Formats a table: the first cell of each row, and the others behind it where the row is short, else below it.
+/// Formats a table. The other cells of a row follow its first cell on the same line if there is room, or else on
+/// the lines below.
 fn table(rows: &[Vec<String>], width: usize) -> String {
     let heads = rows.first().filter(|_| rows.get(1).is_some_and(Vec::is_empty));
     let has_heads = heads.is_some_and(|heads| heads.iter().any(|head| !head.is_empty()));
@@ -107,7 +108,7 @@ fn table(rows: &[Vec<String>], width: usize) -> String {
     let mut out = String::new();
     for row in rows {
         let mut lead = "  ".to_owned();
-        // The last column is wrapped beside the others, if it has room there.
+        // The last column is wrapped inside its own column, if that is wide enough.
         if indent + 30 <= width {
             for (cell, width) in row.iter().zip(&widths).take(columns.saturating_sub(1)) {
                 lead.push_str(&format!("{cell:<width$}  "));
@@ -127,7 +128,7 @@ fn table(rows: &[Vec<String>], width: usize) -> String {
     out
 }
 
-/// Removes the marks of bold text and of links; a link's text stays.
+/// Removes the markup of bold text and of links, and keeps their text.
 fn plain(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! Options that set properties, shared by several commands.
+//! Options that set properties. Several commands share them.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -1,9 +1,9 @@
-//! Longer texts of the help: the description of the program, examples and exit codes.
+//! Longer parts of the help: the description of the program, examples and exit codes.
 
 pub(super) const ABOUT: &str = "\
 Runs load tests from JMeter plans (.jmx) and says what limits the target.";
 
-/// Text that `throng` without arguments prints.
+/// Message that `throng` prints without arguments.
 pub(crate) const USAGE: &str = "\
 throng runs load tests from JMeter plans (.jmx) and says what limits the target.
 

@@ -18,15 +18,15 @@ use super::{OWN_FILE, part};
 /// Number of seconds before the first copy, and between two copies.
 const FIRST: u64 = 9000;
 const EVERY: u64 = 1800;
-/// Size of a copy in bytes above which younger seconds are merged as well next time.
+/// Size of a copy in bytes from which the next copy also merges younger seconds.
 const LONG: u64 = 160 << 20;
-/// Nice value of the thread. It is lower in priority than the threads that run users.
+/// Nice value of the thread, which gives it a lower priority than the threads that run users.
 const NICE: i32 = 10;
 
-/// State of shortening a run's record.
+/// State of the process that shortens a run's record.
 #[derive(Debug)]
 pub(super) struct Shorter {
-    /// Number of seconds until the next shortened copy of the record is started.
+    /// Number of seconds until the next shortened copy of the record is begun.
     left: u64,
     every: u64,
     long: u64,
@@ -50,8 +50,9 @@ impl Default for Shorter {
 }
 
 impl Shorter {
-    /// Counts a second that was appended to the record in this folder, and starts or finishes a copy. Returns the new
-    /// file to append to if a copy has replaced the record. Returns an error if a copy failed; the copy is discarded.
+    /// Counts a second that was appended to the record in this folder, and begins or finishes a copy. If a copy has
+    /// replaced the record, returns the new file to append to. Returns an error if a copy failed; the copy is
+    /// discarded.
     pub(super) fn second(&mut self, folder: &Path, now_ms: i64) -> io::Result<Option<File>> {
         self.left = self.left.saturating_sub(1);
         let Some(copy) = &mut self.copy else {
@@ -77,7 +78,7 @@ impl Shorter {
         Ok(file)
     }
 
-    /// Ends the shortening after the run. An unfinished copy is discarded.
+    /// Stops shortening after the run. An unfinished copy is discarded.
     pub(super) fn end(&mut self, folder: &Path) {
         if self.copy.take().is_some() {
             give_up(folder);
@@ -193,7 +194,8 @@ mod tests {
             errors += u64::from(at % 1000 == 7);
             assert_eq!(folder.write_record(&mut recording), None);
             let is_copying = folder.shorter.copy.is_some();
-            // Reads the record as after a kill: while a copy is in progress, and after it has replaced the record.
+            // Reads the record as after a killed process: while a copy is in progress, and after it has replaced
+            // the record.
             if is_copying != was_copying {
                 copies += u32::from(is_copying);
                 let record = Record::read(&path).unwrap();

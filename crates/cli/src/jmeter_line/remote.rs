@@ -1,8 +1,8 @@
 //! JMeter's remote hosts: `-R host1,host2`, `-r` for the hosts of the property `remote_hosts`, `-G` for their
 //! properties, and `-X`.
 //!
-//! Each host runs the whole plan, as JMeter's remote engines do. If both are given, `-R` overrides `-r`, as in JMeter.
-//! `-X` has no effect: everything that a run starts on a host ends with the run.
+//! Each host runs the whole plan, as JMeter's remote engines do. If both are given, `-R` overrides `-r`, as in
+//! JMeter. `-X` has no effect, because everything that a run starts on a host always ends with the run.
 
 use fleet::remote::Way;
 
@@ -32,7 +32,7 @@ pub(crate) fn apply(given: &[Given<'_>], request: &mut Request) -> Result<(), St
         option.first.to_string_lossy().into_owned()
     } else {
         let now_ms = jiff::Timestamp::now().as_millisecond();
-        // The run itself prints the warnings about files that the user did not name.
+        // The run itself prints the warnings about property files that the user has not named.
         let (properties, _) = Properties::load(&request.sources, now_ms)?;
         properties.get("remote_hosts").unwrap_or("127.0.0.1").to_owned()
     };

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Some options of `throng run`.
+/// A stand-in for the options of `throng run`.
 fn own(name: &str) -> Option<bool> {
     [("quiet", false), ("json", false), ("workers", true), ("runs", true)]
         .iter()
@@ -8,7 +8,7 @@ fn own(name: &str) -> Option<bool> {
         .map(|(_, takes)| *takes)
 }
 
-/// Returns each parsed option as the text `flag first second`.
+/// Returns each parsed option as the string `flag first second`.
 fn parsed(line: &[&str]) -> Result<Vec<String>, String> {
     let args: Vec<OsString> = line.iter().map(OsString::from).collect();
     let parsed = parse(&args, &own)?;

@@ -9,7 +9,8 @@ use stats::grouped::things;
 
 use super::figures::Tables;
 
-/// The machines whose agents run the users, and the figures of each agent. Empty if the users run on this machine.
+/// The machines whose agents run the users, with the measurements of each agent. Empty if the users run on this
+/// machine.
 #[derive(Debug, Default)]
 pub(crate) struct Machines {
     about: Vec<About>,
@@ -25,7 +26,7 @@ impl Machines {
         self.about.is_empty()
     }
 
-    /// Stores the figures of the agents, in the order of the agents, after the run.
+    /// Stores the measurements of the agents, in the order of the agents, after the run.
     pub(crate) fn measured(&mut self, figures: &[Figures]) {
         self.tables = Tables::new(&self.about, figures);
     }
@@ -48,7 +49,7 @@ impl Machines {
         )
     }
 
-    /// Returns the tables of figures by agent and by zone, for a terminal of `width` columns.
+    /// Returns the tables of measurements by agent and by zone, for a terminal of `width` columns.
     pub(crate) fn tables(&self, width: Option<usize>) -> String {
         self.tables.text(width)
     }

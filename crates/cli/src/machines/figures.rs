@@ -1,7 +1,7 @@
-//! The figures of a run by agent and by zone: tables for the text summary, and values for its JSON.
+//! The measurements of a run by agent and by zone: tables for the text summary, and values for its JSON.
 //!
-//! The figures of a zone are merged from those of its agents. All rates use the time of the whole run, from its first
-//! sample to its last, so that the rates of all agents add up to the run's rate.
+//! The measurements of a zone are merged from those of its agents. All rates use the time of the whole run, from
+//! its first sample to its last, so that the rates of all agents add up to the run's rate.
 
 use fleet::Figures;
 use fleet::remote::About;
@@ -10,10 +10,10 @@ use stats::grouped::count;
 use stats::summary::Spread;
 use stats::tally::Tally;
 
-/// Largest number of agents in the text summary. The JSON has all agents.
+/// Largest number of agents in the text summary. The JSON contains all agents.
 const MOST: usize = 20;
 
-/// Figures of one agent or of one zone: a row of the table.
+/// Measurements of one agent or of one zone: a row of the table.
 #[derive(Debug)]
 pub(super) struct Row {
     name: String,
@@ -24,7 +24,7 @@ pub(super) struct Row {
     response: Spread,
 }
 
-/// Rows of figures for each agent, and for each zone if there are several zones.
+/// Rows of measurements for each agent, and for each zone if there are several zones.
 #[derive(Debug, Default)]
 pub(super) struct Tables {
     pub(super) agents: Vec<Row>,
@@ -38,7 +38,7 @@ impl Row {
         Self { name: name.into(), zone: zone.into(), agents, of, per_s, response }
     }
 
-    /// Adds the figures to the JSON object of an agent or a zone.
+    /// Adds the measurements to the JSON object of an agent or a zone.
     pub(super) fn add_to(&self, value: &mut Value) {
         value["users"] = self.of.users.into();
         value["samples"] = self.of.tally.count.into();
@@ -47,7 +47,7 @@ impl Row {
         value["response"] = json!(self.response);
     }
 
-    /// Returns the cells of the row: the name and the second column, then the figures in the order of `HEADS`.
+    /// Returns the cells of the row: the name and the second column, then the measurements in the order of `HEADS`.
     fn cells(&self, second: String) -> Vec<String> {
         let Row { of, response, .. } = self;
         let name = if self.name.is_empty() { "(no zone)".into() } else { self.name.clone() };
@@ -86,7 +86,7 @@ impl Tables {
         Self { agents: agents.collect(), zones: zones.into_iter().map(zone).collect() }
     }
 
-    /// Returns the tables for a terminal of `width` columns. Returns an empty text for a single agent.
+    /// Returns the tables for a terminal of `width` columns. Returns an empty string for a single agent.
     pub(super) fn text(&self, width: Option<usize>) -> String {
         if self.agents.len() < 2 {
             return String::new();
@@ -131,7 +131,7 @@ const HEADS: [&str; 8] =
 /// Indexes of the columns that are dropped first on a narrow terminal.
 const SPARE: [usize; 4] = [6, 7, 2, 5];
 
-/// Formats a table whose first column is text. Empty columns are left out.
+/// Formats a table with text in its first column. Empty columns are left out.
 fn table(
     first: &str,
     second: &str,
@@ -176,7 +176,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// Returns figures of an agent with `samples` samples of `ms` milliseconds each, within ten seconds.
+    /// Returns the measurements of an agent with `samples` samples of `ms` milliseconds each, within ten seconds.
     pub(in super::super) fn figures(samples: u64, ms: u64) -> Figures {
         let mut response = Hist::new();
         response.record(ms * 1000, samples);

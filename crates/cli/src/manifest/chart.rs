@@ -1,5 +1,5 @@
 //! Renders the Helm chart. Supports only the constructs that its templates use: values, `quote`, `b64enc`, and
-//! conditions and loops on lines of their own. A test renders every template and fails if one uses anything else.
+//! conditions and loops on separate lines. A test renders every template and fails if one uses anything else.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ pub(super) struct Chart {
     templates: [&'static str; 4],
 }
 
-/// The values that fill in a chart.
+/// The values with which a chart is rendered.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Values {
     /// Single values by path, with dots between the parts of the path.
@@ -21,7 +21,7 @@ pub(super) struct Values {
     pub(super) files: BTreeMap<String, String>,
 }
 
-/// The names that a template can refer to.
+/// The names to which a template can refer.
 struct Scope<'a> {
     release: &'a str,
     values: &'a Values,
@@ -132,7 +132,7 @@ impl Scope<'_> {
             let value = self.value(name)?;
             match function {
                 "" => out.push_str(value),
-                // Quotes as Go does. A value contains no control characters other than those handled below.
+                // Quotes as Go does. A value contains no control characters except those that are handled below.
                 "quote" => {
                     let text = value.replace('\\', "\\\\").replace('"', "\\\"");
                     *out += &format!("\"{}\"", text.replace('\n', "\\n").replace('\r', "\\r"));

@@ -1,7 +1,7 @@
 //! Prevents CI servers from showing the summaries of an earlier command as the result of the current one.
 //!
-//! Before a command starts its work, a note without a result is written to its JUnit and Markdown files, and its k6
-//! summary is deleted. A command that finishes overwrites the files with its results. If it is refused or dies, the
+//! Before a command starts its work, it writes a note without a result to its JUnit and Markdown files, and deletes
+//! its k6 summary. A command that finishes overwrites the files with its results. If it is refused or killed, the
 //! notes remain. Files that are not regular, such as pipes, are not touched until there is a result.
 
 use std::ffi::OsString;
@@ -12,23 +12,23 @@ use super::{Named, clash};
 use crate::exit::Exit;
 use crate::junit;
 
-/// Reason in a summary until the real one is known. It remains if the command is killed.
+/// Reason that a summary gives until the real reason is known. It remains if the command is killed.
 const UNKNOWN: &str = "the command did not come to its end";
 
 /// Number of bytes that are searched for the root element of a JUnit file.
 const HEAD: usize = 4096;
 
-/// The last error that was printed. It is the reason if a command is refused.
+/// The last error that was printed. If the command is refused, this is the reason.
 static LAST_ERROR: Mutex<Option<String>> = Mutex::new(None);
 
-/// Stores the last printed error as the reason for a missing result.
+/// Stores the last printed error as the reason why there is no result.
 pub(crate) fn note_error(message: &str) {
     if let Ok(mut last) = LAST_ERROR.lock() {
         *last = Some(message.to_owned());
     }
 }
 
-/// Summary files that a command was told to write.
+/// Summary files that the user has told a command to write.
 #[derive(Debug, Default)]
 pub(crate) struct Promised {
     /// Name of the plan, or of the command if there is no plan.
@@ -39,8 +39,9 @@ pub(crate) struct Promised {
 }
 
 impl Promised {
-    /// Runs the command. Summaries that the command does not write then contain the reason for the missing result. If
-    /// one of them is also an input of the command, no file is touched, because the command refuses to run.
+    /// Runs the command. Afterwards, summaries that the command has not written contain the reason for the missing
+    /// result. If one of them is also an input of the command, no file is touched, because the command refuses to
+    /// run.
     pub(crate) fn around<'a>(
         &'a self,
         read: impl IntoIterator<Item = Named<'a>>,
@@ -60,9 +61,9 @@ impl Promised {
         exit
     }
 
-    /// Writes into the summaries named on a command line that the line was refused. A wrong command line may name any
-    /// file, so a file with other content is not touched. `junit_of` returns the JUnit file that the settings in a
-    /// plan's folder name.
+    /// Writes into the summaries that a command line names that the line was refused. A wrong command line may name
+    /// any file, so a file with other content is not touched. `junit_of` returns the JUnit file that the settings
+    /// in a plan's folder name.
     pub(crate) fn refuse_line(
         args: &[OsString],
         why: &str,
@@ -93,7 +94,7 @@ impl Promised {
         files.into_iter().filter_map(|(name, file)| Some((name, file.as_deref()?)))
     }
 
-    /// Writes the reason into files that still contain the unknown reason.
+    /// Writes the reason into files that still say that the reason is unknown.
     fn explain(&self, exit: Exit) {
         let why = LAST_ERROR.lock().ok().and_then(|mut last| last.take());
         let Some(why) = why.or_else(|| of_exit(exit).map(str::to_owned)) else { return };
@@ -103,8 +104,8 @@ impl Promised {
         self.say(&why, unknown);
     }
 
-    /// Writes a note about the missing result into regular files and files that do not exist. `wanted` decides for each
-    /// file. It receives the path, and a function that recognizes this kind of summary.
+    /// Writes a note about the missing result into regular files and files that do not exist. `wanted` decides for
+    /// each file. It receives the path, and a function that recognises this kind of summary.
     fn say(&self, why: &str, wanted: impl Fn(&Path, fn(&str) -> bool) -> bool) {
         let may = |file: &Path, is_ours| is_free(file) && wanted(file, is_ours);
         if let Some(file) = self.junit.as_deref().filter(|file| may(file, is_junit)) {
@@ -117,13 +118,14 @@ impl Promised {
     }
 }
 
-/// True if a text is empty or a JUnit file of any program.
+/// Returns true if a file's content is empty or a JUnit file of any program.
 fn is_junit(text: &str) -> bool {
     let head = &text[..text.floor_char_boundary(HEAD)];
     head.contains("<testsuite") || head.trim().is_empty()
 }
 
-/// True if a text is empty or Markdown of this program, whose heading starts with the symbol of the result.
+/// Returns true if a file's content is empty or Markdown of this program, with a heading that starts with the
+/// symbol of the result.
 fn is_our_markdown(text: &str) -> bool {
     let sign = text.strip_prefix("## ").and_then(|title| title.chars().next());
     text.trim().is_empty() || sign.is_some_and(|sign| !sign.is_ascii() && !sign.is_alphabetic())
@@ -143,7 +145,7 @@ fn of_exit(exit: Exit) -> Option<&'static str> {
     }
 }
 
-/// Returns the value of an option from a command line that could not be parsed.
+/// Returns the value of an option on a command line that could not be parsed.
 fn value(args: &[OsString], option: &str) -> Option<OsString> {
     let next = args.iter().skip(1).map(Some).chain([None]);
     args.iter().zip(next).find_map(|(arg, next)| match arg.to_str()?.strip_prefix(option)? {
@@ -220,7 +222,7 @@ mod tests {
         std::fs::write(at("notes.md"), "## My notes\n").expect("a file");
         refuse(&notes);
         assert_eq!(read("notes.md"), "## My notes\n");
-        // The JUnit file that the settings beside the plan name.
+        // The JUnit file that the settings in the plan's folder name.
         std::fs::write(at("t.xml"), junit::without_result("run", "green")).expect("a file");
         refuse(
             &["throng", "run", "--wrong", &at("plan.jmx").display().to_string()]

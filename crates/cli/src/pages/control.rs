@@ -1,11 +1,11 @@
-//! Control requests of the live page: the same requests as those of `throng ctl`.
+//! Control requests of the live page, which are the same as those of `throng ctl`.
 
 use serde::{Deserialize, Serialize};
 
 use crate::ctl::{self, Amount, Asker, Command};
 use crate::run::Load;
 
-/// Largest number of users, or rate, that a request may ask for.
+/// Largest number of users, or largest rate, that a request may set.
 const MOST: f64 = 50_000_000.0;
 /// Longest text of a mark in characters.
 const LONGEST: usize = 200;
@@ -23,7 +23,7 @@ enum Asked {
     Mark { text: String },
 }
 
-/// Answer to a control request, with its message in English and Chinese.
+/// The answer to a control request, with its message in English and Chinese.
 #[derive(Debug, Serialize)]
 pub(super) struct Controlled {
     ok: bool,
@@ -53,7 +53,7 @@ pub(super) fn possible(load: &Load) -> Vec<&'static str> {
     levels.chain(["pause", "go-on", "stop", "stop-now", "mark"]).collect()
 }
 
-/// Carries out a control request of the live page. Returns `None` if the body is no valid request.
+/// Carries out a control request of the live page. Returns `None` if the body is not a valid request.
 pub(super) fn obey(body: &[u8], ask: &Asker) -> Option<Controlled> {
     let asked: Asked = serde_json::from_slice(body).ok()?;
     let number = |value: f64, whole: bool| {

@@ -1,8 +1,8 @@
 //! The live page of a run (`--web`).
 //!
-//! The run's thread only copies each second and queues the copy. Threads of low priority do the rest: one computes the
-//! figures and the texts of the verdict, and the server's threads write pages and events. If these threads fall far
-//! behind, seconds are missing on the page, but never in the run's record.
+//! The run's thread only copies each second and queues the copy. Threads of low priority do the rest: one computes
+//! the metrics and the sentences of the verdict, and the server's threads write pages and events. If these threads
+//! fall far behind, seconds are missing on the page, but never in the run's record.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,22 +28,23 @@ use crate::verdict;
 
 /// Largest number of seconds that may be queued for conversion into events.
 const WAITING: usize = 60;
-/// The verdict's rules run at most once in this time, and pause for `REST` times as long as their last evaluation took.
+/// Minimum time between two evaluations of the verdict's rules. They also pause for `REST` times as long as their
+/// last evaluation took.
 const BETWEEN_VERDICTS: Duration = Duration::from_secs(5);
 const REST: u32 = 30;
-/// Time that open pages have to fetch the report after the run has ended.
+/// Time for which open pages can fetch the report after the run has ended.
 const LAST_TIME: Duration = Duration::from_secs(10);
-/// Nice value of the thread that builds events. It is lower in priority than the threads that run users.
+/// Nice value of the thread that builds events, which gives it a lower priority than the threads that run users.
 const NICE: i32 = 10;
-/// Content security policy of a report. It isolates the page whatever it contains: the report cannot read the token and
-/// cannot reach any host.
+/// Content security policy of a report. It isolates the page whatever its content is: the report cannot read the
+/// token and cannot reach any host.
 pub(super) const REPORT_POLICY: &str = "sandbox allow-scripts allow-downloads allow-modals allow-popups; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// The live page of a run.
 pub(crate) struct LivePage {
     shared: Arc<Shared>,
     server: web::Server,
-    /// Handle of the thread that builds events until the run ends.
+    /// Handle of the thread that builds events. The thread ends with the run.
     events: OnceLock<JoinHandle<()>>,
 }
 
@@ -52,7 +53,8 @@ struct Shared {
     shell: Shell,
     feed: Arc<Feed>,
     course: Mutex<Course>,
-    /// Connection to the run's control and the names of supported requests. Set when the run has started.
+    /// Channel for control requests to the run, and the names of the supported requests. Set when the run has
+    /// started.
     run: OnceLock<(Asker, Vec<&'static str>)>,
     /// Address and file of the report. Set when the run has ended.
     report: OnceLock<(String, PathBuf)>,
@@ -62,7 +64,7 @@ struct Shared {
 
 struct OfShared(Arc<Shared>);
 
-/// Sends a copy of each second to the thread that builds events.
+/// Sender of a copy of each second to the thread that builds events.
 struct Copies {
     to: SyncSender<Box<Told>>,
 }
@@ -109,7 +111,7 @@ impl LivePage {
         let (to, from) = sync_channel(WAITING);
         let shared = Arc::clone(&self.shared);
         let thread = std::thread::Builder::new().name("live page".into());
-        // Without this thread the page stays empty; the run is not affected.
+        // Without this thread the page stays empty, but the run is not affected.
         if let Ok(thread) = thread.spawn(move || shared.follow(&from)) {
             let _ = self.events.set(thread);
         }
@@ -151,7 +153,8 @@ impl Shared {
         let _ = rustix::process::setpriority_process(None, NICE);
         let mut judge_at = Instant::now() + BETWEEN_VERDICTS;
         for told in from {
-            // The lock is held until the events are published, so that a page never sees a state without its events.
+            // The lock is held until the events are published, so that no page gets a state without the events that
+            // led to it.
             let mut course = self.course();
             for (event, data) in course.add(*told) {
                 self.feed.publish(event, &data.to_string());

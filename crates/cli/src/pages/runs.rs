@@ -51,7 +51,7 @@ pub(crate) fn run(flags: &WebFlags) -> Exit {
             return refused(&format!("cannot open {shown}: {error}; {help}"));
         }
     };
-    // The signal handler is installed before the server starts, so that a signal at any time causes an orderly end.
+    // The signal handler is installed before the server starts, so that a signal always ends the program cleanly.
     let Ok(interrupt) = Interrupt::install() else { return Exit::Bug };
     let language = verdict::language(flags.lang);
     let feed = Arc::new(Feed::new());
@@ -123,7 +123,7 @@ impl Runs {
         Answer::json(self.catalogue.since(since.unwrap_or(0), &self.folder, read_only))
     }
 
-    /// Compares two entries of the list. If `keep` is true, the comparison becomes an entry of the list.
+    /// Compares two entries of the list. If `keep` is true, the comparison becomes a new entry.
     fn compared(&self, sides: &Sides, keep: bool) -> Answer {
         let found = (self.catalogue.find(sides.a), self.catalogue.find(sides.b));
         let (Some(a), Some(b)) = found else { return Answer::status(404) };

@@ -1,8 +1,8 @@
 //! Capacity of a chain of proxies in connections. It is limited by TCP ports at each hop, and by memory if it is known.
 //!
 //! A TCP connection is identified by two addresses and two ports. Per local address, an instance can open as many
-//! connections to one address and port of the next hop as it has local ports. So a hop carries instances × addresses ×
-//! ports × instances of the next hop. The hop with the smallest product limits the chain.
+//! connections to one address and port of the next hop as it has local ports. So the capacity of a hop is instances
+//! × addresses × ports × instances of the next hop. The hop with the smallest capacity limits the chain.
 
 mod memory;
 mod nginx;
@@ -21,10 +21,10 @@ use nginx::Nginx;
 const USUAL: (u16, u16) = (32_768, 60_999);
 /// Widest range of local ports without the system's ports below 1024.
 const WIDEST: (u16, u16) = (1024, 65_535);
-/// Largest number that is accepted for any value. A larger number is taken for a typing error.
+/// Largest number that is accepted for any value. A larger number is probably a typing error.
 const MOST: u64 = 1_000_000;
 
-/// A chain of at least two proxies (hops), as the user defined it.
+/// A chain of at least two hops (proxies or servers), as the user defined it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Chain(Vec<Hop>);
 
@@ -36,22 +36,22 @@ struct Hop {
     addresses: u64,
     /// Range of local ports, including both ends. `None` if the chain does not define it.
     ports: Option<(u16, u16)>,
-    /// The hop's nginx.conf, and the memory in bytes and processors of an instance, as far as the chain defines them.
+    /// The hop's nginx.conf, and memory in bytes and processors of an instance, if the chain defines them.
     nginx: Option<Nginx>,
     memory: Option<u64>,
     processors: Option<u64>,
 }
 
-/// An error in a chain's text, and its position.
+/// An error in the description of a chain, and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mistake {
     pub(crate) message: String,
     pub(crate) text: String,
-    /// Byte offset of the error in the chain's text.
+    /// Byte offset of the error in the description of the chain.
     pub(crate) at: usize,
 }
 
-/// Number of connections that a hop can open to the next hop, with its factors.
+/// Number of connections that a hop can open to the next hop, with the factors of this number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Link {
     pub(crate) from: String,
@@ -69,12 +69,12 @@ pub(crate) struct Link {
     pub(crate) descriptors_each: u64,
 }
 
-/// Computed results for a chain of proxies under a load.
+/// Computed limits of a chain of proxies under a load.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Reckoned {
     pub(crate) load: u64,
     pub(crate) links: Vec<Link>,
-    /// Memory and connections of the hops with a known nginx configuration.
+    /// Memory and connections of the hops for which the nginx configuration is known.
     pub(crate) hops: Vec<Memory>,
     /// The limit that is reached first.
     pub(crate) runs_out: RunsOut,
@@ -83,7 +83,7 @@ pub(crate) struct Reckoned {
     pub(crate) first_out: usize,
     /// Number of connections that the chain can carry.
     pub(crate) capacity: u64,
-    /// Possible improvements as texts: the capacity of the weakest link with more of one resource.
+    /// Descriptions of possible improvements: the capacity of the weakest link with more of one resource.
     pub(crate) remedies: Vec<String>,
 }
 
@@ -92,16 +92,16 @@ pub(crate) struct Reckoned {
 pub(crate) struct RunsOut {
     /// Name of a hop. For local ports, names of two hops with an arrow between them.
     pub(crate) hop: String,
-    /// The limited resource: `local ports`, `memory`, `worker_connections` or `worker_rlimit_nofile`.
+    /// The exhausted resource: `local ports`, `memory`, `worker_connections` or `worker_rlimit_nofile`.
     pub(crate) of: &'static str,
     /// Number of connections at which the limit is reached.
     pub(crate) capacity: u64,
 }
 
 impl Chain {
-    /// Parses `nginx*4:21000-61000 conf=nginx.conf memory=64G -> ingress*5 x2 -> pods`. A hop is a name, followed in
-    /// any order by `*` and the number of instances, `x` and the addresses of each, `:` and the local ports, and the
-    /// configuration, memory and processors of each.
+    /// Parses `nginx*4:21000-61000 conf=nginx.conf memory=64G -> ingress*5 x2 -> pods`. A hop is a name, followed
+    /// in any order by `*` and the number of instances, `x` and the number of addresses of each, `:` and the local
+    /// ports, and the configuration, memory and processors of each instance.
     pub(crate) fn parse(text: &str) -> Result<Self, Mistake> {
         let mut hops = Vec::new();
         let mut reader = Reader { text, at: 0 };
@@ -193,8 +193,8 @@ pub(super) fn size(text: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// Returns the number of usable ports in a range, including both ends. Of an odd number, Linux leaves one port out,
-/// because it separates even and odd ports (`__inet_hash_connect`): 21000-61000 has 40,000 usable ports.
+/// Returns the number of usable ports in a range, including both ends. If the number is odd, Linux leaves one port
+/// out, because it separates even and odd ports (`__inet_hash_connect`): 21000-61000 has 40,000 usable ports.
 fn width(ports: (u16, u16)) -> u64 {
     let all = u64::from(ports.1 - ports.0) + 1;
     if all > 1 { all & !1 } else { all }
@@ -214,7 +214,7 @@ fn link(hop: &Hop, next: &Hop, load: u64) -> Link {
         capacity,
         told: hop.ports.is_some(),
         severity: match Severity::of(load, capacity) {
-            // A limit that depends on an assumed port range is only a warning.
+            // A limit that is based on an assumed port range is only a warning.
             Severity::TooSmall if hop.ports.is_none() => Severity::Tight,
             severity => severity,
         },
@@ -378,7 +378,7 @@ impl<'t> Reader<'t> {
         Ok(Hop { name, instances, addresses, ports, nginx, memory, processors })
     }
 
-    /// Parses the text up to a blank, or a quoted text.
+    /// Parses the characters up to a blank, or a quoted string.
     fn value(&mut self) -> &'t str {
         let rest = &self.text[self.at..];
         let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''));
@@ -402,7 +402,7 @@ impl<'t> Reader<'t> {
     fn size(&mut self) -> Result<u64, Mistake> {
         let start = self.at;
         let text = self.value();
-        // A short number without a unit is hardly meant in bytes.
+        // A short number without a unit is probably not meant in bytes.
         let is_short = (1..=4).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
         if let Some(bytes) = size(text).filter(|bytes| *bytes > 0 && !is_short) {
             return Ok(bytes);

@@ -1,9 +1,9 @@
 //! The load of a plan: number of connections by kind, their destinations, and their opening rate.
 //!
-//! It is computed from everything that can be evaluated before the first user starts: the numbers of the thread groups,
-//! and the hosts and ports of the samplers. A destination that depends on a user's data counts as unknown. A user is
-//! assumed to hold one WebSocket and one connection to each HTTP destination of its group, which is the largest number
-//! that it holds at once.
+//! The load is computed from everything that can be evaluated before the first user starts: the numbers of the
+//! thread groups, and the hosts and ports of the samplers. A destination that depends on a user's data counts as
+//! unknown. A user is assumed to hold one WebSocket and one connection to each HTTP destination of its group, which
+//! is the largest number that it holds at once.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -23,11 +23,11 @@ use serde::Serialize;
 
 use crate::run::monitors::agents;
 
-/// Resources that a run needs.
+/// The resources that a run needs.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Demand {
     pub(crate) users: u64,
-    /// Largest number of simultaneous connections, by kind.
+    /// Largest number of simultaneous connections of each kind.
     pub(crate) websockets: u64,
     pub(crate) secure_websockets: u64,
     pub(crate) http: u64,
@@ -38,29 +38,29 @@ pub(crate) struct Demand {
     pub(crate) unknown_destinations: u64,
     /// Number of thread groups whose number of users is known only during the run. Their users are not counted.
     pub(crate) unknown_users: u64,
-    /// Number of users whose thread group holds no known connection.
+    /// Number of users in thread groups without any known connection.
     pub(crate) unconnected: u64,
-    /// Number of processes that run users, if it was requested.
+    /// Number of processes that run users, if the user has set it.
     #[serde(skip)]
     pub(crate) workers: Option<u64>,
     /// Warnings about settings of thread groups that are not numbers.
     #[serde(skip)]
     pub(crate) odd_numbers: Vec<String>,
-    /// True if a destination is on this machine, which then has both ends of the connections.
+    /// True if a destination is on this machine. Then both ends of the connections use its resources.
     pub(crate) local: bool,
     /// Number of local addresses for outgoing connections.
     pub(crate) sources: u64,
     /// Size in bytes of the largest message that the plan sends over a WebSocket, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) message: Option<u64>,
-    /// Connections opened per second, if the plan or a setting defines it.
+    /// Number of connections opened per second, if the plan or a setting defines it.
     pub(crate) per_second: Option<f64>,
-    /// PerfMon agents of the plan's collectors, as far as they are known.
+    /// PerfMon agents of the plan's collectors, if they are known before the run.
     #[serde(skip)]
     pub(crate) agents: Vec<watch::Host>,
 }
 
-/// Input for computing the demand, in addition to the plan.
+/// Data for computing the demand, in addition to the plan.
 #[derive(Debug, Default)]
 pub(crate) struct Given {
     pub(crate) properties: HashMap<String, String>,
@@ -71,7 +71,7 @@ pub(crate) struct Given {
     pub(crate) by_group: Option<Vec<u64>>,
     /// Local addresses that override `throng.source.addresses`.
     pub(crate) sources: Option<String>,
-    /// Size of the largest message in bytes that replaces the plan's.
+    /// Size of the largest message in bytes that overrides the plan's size.
     pub(crate) message: Option<u64>,
 }
 
@@ -172,7 +172,7 @@ pub(crate) fn of_plan(plan: &Plan, given: &Given) -> Result<Demand, String> {
     Ok(demand)
 }
 
-/// Returns the number of users of a thread group: its share of the total that replaces the plan's.
+/// Returns the number of users of a thread group: its share of the total that overrides the plan's number.
 fn share(users: u64, planned: u64, wanted: Option<u64>) -> u64 {
     match wanted {
         Some(wanted) if planned > 0 => {
@@ -224,7 +224,7 @@ fn numbers(
     let mut known = |what: Setting, text: &Template| {
         let mut value = String::new();
         text.eval(env, &mut value);
-        // A value that needs a running test remains a `${…}` reference.
+        // A value that is only known in a running test remains a `${…}` reference.
         let known = env.core.thrown.take().is_none() && !value.contains("${");
         if known {
             let words = what.complaint(&value);

@@ -9,7 +9,7 @@ use super::place::Place;
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Severity {
     Fits,
-    /// The need exceeds nine tenths of the limit, or it is an upper bound that the run may never reach.
+    /// The need exceeds nine tenths of the limit, or the need is an upper bound that the run may never reach.
     Tight,
     TooSmall,
 }
@@ -86,7 +86,7 @@ pub(crate) struct Finding {
     pub(crate) severity: Severity,
     pub(crate) now: String,
     pub(crate) needed: String,
-    /// Consequence of a limit that is too small, or reason for which the limit is sufficient.
+    /// Consequence of a limit that is too small, or the reason why the limit is sufficient.
     pub(crate) why: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) change: Option<Change>,

@@ -11,7 +11,7 @@ use super::finding::{Change, Finding};
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Done,
-    /// The kernel setting is already large enough.
+    /// The kernel setting is left unchanged, because it is already large enough.
     Left,
     Failed(String),
 }
@@ -37,7 +37,8 @@ pub(crate) fn apply(change: &Change, root: &Path) -> Outcome {
     }
 }
 
-/// True if the change only raises the current value. A range of ports is widened, so its first port is lowered.
+/// Returns true if the change only raises the current value. A range of ports is widened by lowering its first
+/// port.
 fn raises(change: &Change, now: &str) -> bool {
     let numbers = |text: &str| -> Option<Vec<u64>> {
         text.split_ascii_whitespace().map(|word| word.parse().ok()).collect()

@@ -22,11 +22,13 @@ pub(crate) struct Host {
     pub(crate) ports: (u64, u64),
     pub(crate) ports_reserved: u64,
     pub(crate) time_wait: u64,
-    /// Reuse of ports in TIME_WAIT: 1 for all destinations, 2 for destinations on this machine.
+    /// `net.ipv4.tcp_tw_reuse`, the reuse of ports in TIME_WAIT: 1 for all destinations, 2 for destinations on this
+    /// machine.
     pub(crate) time_wait_reuse: u64,
     pub(crate) somaxconn: u64,
     pub(crate) syn_backlog: u64,
-    /// Memory of TCP in pages: no pressure below the first number, pressure from the second, and the limit.
+    /// `net.ipv4.tcp_mem` in pages: memory of TCP below which there is no pressure, from which there is pressure,
+    /// and the limit.
     pub(crate) tcp_mem: [u64; 3],
     /// Smallest, initial and largest size of a socket's receive and send buffers in bytes.
     pub(crate) tcp_rmem: [u64; 3],
@@ -39,10 +41,10 @@ pub(crate) struct Host {
     /// Number of threads on the machine, and their limit.
     pub(crate) threads: u64,
     pub(crate) threads_max: u64,
-    /// Values of `kernel.threads-max` and `fs.nr_open`.
+    /// Values of the settings `kernel.threads-max` and `fs.nr_open`.
     pub(crate) threads_kernel: u64,
     pub(crate) nr_open: u64,
-    /// Memory in bytes: of the whole machine, within the limit of the control group, and available for use.
+    /// Memory in bytes: of the machine, within the limit of the control group, and currently available.
     pub(crate) machine_memory: u64,
     pub(crate) memory_total: u64,
     pub(crate) memory_available: u64,
@@ -64,7 +66,7 @@ impl Host {
         Self::with(&HashMap::new())
     }
 
-    /// Reads the limits of this machine as they would be with these settings. Keys are file names relative to /proc.
+    /// Reads the limits of this machine as if these settings were applied. Keys are file names relative to /proc.
     pub(crate) fn with(settings: &HashMap<String, String>) -> Self {
         let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
         let reading = Reading::now();
@@ -116,7 +118,7 @@ impl Host {
             .map(|max| (first("sys/net/netfilter/nf_conntrack_count"), *max));
         self.orphans_max = first("sys/net/ipv4/tcp_max_orphans");
         self.time_wait_max = first("sys/net/ipv4/tcp_max_tw_buckets");
-        // A process cannot have more descriptors than this, whatever its own limit.
+        // Upper limit on the descriptors of a process, whatever the process's own limit is.
         self.nr_open = first("sys/fs/nr_open");
         if self.nr_open > 0 {
             self.descriptors = self.descriptors.min(self.nr_open);
@@ -157,8 +159,8 @@ impl Host {
     }
 }
 
-/// Parses the numbers of a text. Returns none if a word is not a number. A number that is too large is replaced by the
-/// largest value.
+/// Parses the numbers of a string. Returns an empty list if a word is not a number. A number that is too large is
+/// replaced by the largest value.
 fn numbers(text: &str) -> Vec<u64> {
     let number = |word: &str| match word.parse() {
         Ok(n) => Some(n),

@@ -1,4 +1,5 @@
-//! The place where a kernel setting is changed: this machine, a container's network namespace, or the container's host.
+//! The place at which a kernel setting is changed: this machine, a container's network namespace, or the
+//! container's host.
 //!
 //! Most settings below `net` belong to the network namespace. A few of them, and all settings of `fs` and `kernel`,
 //! apply to the whole host. A separate network namespace does not contain `tcp_mem`, which distinguishes it from the
@@ -10,17 +11,17 @@ use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use serde::Serialize;
 
-/// Place where a kernel setting is changed.
+/// The place at which a kernel setting is changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Place {
-    /// This machine, which is no container.
+    /// This machine, which is not a container.
     #[default]
     Machine,
     /// The network namespace of this container.
     Namespace,
-    /// The network namespace of this container, at its start only, because the setting is read-only inside the
-    /// container.
+    /// The network namespace of this container, but only when the container starts, because the setting is
+    /// read-only inside the container.
     NamespaceAtStart,
     /// The host, for all its containers.
     Host,
@@ -28,10 +29,10 @@ pub(crate) enum Place {
     HostFromHere,
 }
 
-/// Properties of the program's environment that decide where settings are changed.
+/// Facts about the program's environment that decide where settings are changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Surroundings {
-    /// True in a container, which does not own all settings.
+    /// True in a container, which does not control all settings.
     pub(crate) is_container: bool,
     /// True if the network namespace differs from the host's.
     pub(crate) own_network: bool,
@@ -64,7 +65,7 @@ impl Surroundings {
         let own_network = shows("ip_local_port_range") && !shows("tcp_mem");
         let settings = Path::new("/proc/sys/kernel/threads-max");
         let is_read_only = access(settings, Access::WRITE_OK) == Err(Errno::ROFS);
-        // A container with the host's network and with writable settings is treated as the host.
+        // A container with the host's network and with writable settings is treated as the host itself.
         Self { is_container: own_network || is_read_only, own_network, is_read_only }
     }
 
@@ -80,7 +81,7 @@ impl Surroundings {
         }
     }
 
-    /// Describes the places of the settings that preflight reads. Returns an empty text outside of a container.
+    /// Describes the places of the settings that preflight reads. Returns an empty string outside of a container.
     pub(crate) fn text(&self, keys: &[&'static str]) -> String {
         if !self.is_container {
             return String::new();
@@ -127,7 +128,7 @@ impl Place {
         }
     }
 
-    /// Names the owner of a setting. Returns an empty text on a machine that is no container.
+    /// Describes the owner of a setting. Returns an empty string on a machine that is not a container.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Machine => "",

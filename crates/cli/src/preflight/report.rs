@@ -152,7 +152,7 @@ impl Report {
         out
     }
 
-    /// Makes the changes. Returns a text about the results and the commands that revert the changes.
+    /// Makes the changes. Returns a description of the results, and the commands that revert the changes.
     pub(super) fn change(&self, root: &Path) -> String {
         let mut out = String::from("\n");
         let mut undo = Vec::new();

@@ -1,7 +1,7 @@
 //! The rules: each one compares a demand with a limit of the host and returns a finding.
 //!
-//! They are pure functions of two plain structs. Constants are measured or taken from the kernel; docs/preflight.md has
-//! the source of each. A host value of 0 could not be read, and its rule is skipped.
+//! They are pure functions of two plain structs. Constants are measured or taken from the kernel; docs/preflight.md
+//! has the source of each. If a host value is 0, it could not be read, and the rule is skipped.
 
 mod windows;
 
@@ -11,7 +11,7 @@ use super::demand::Demand;
 use super::finding::{Change, Finding, Severity};
 use super::host::Host;
 
-/// User-space memory in bytes of a user with an idle connection of each kind.
+/// User-space memory in bytes of a user with an idle connection, for each kind of connection.
 const WEBSOCKET: u64 = 1024;
 const SECURE: u64 = 10 * 1024;
 const HTTP: u64 = 1152;
@@ -21,7 +21,7 @@ const USER: u64 = 512;
 const SOCKET: u64 = 5 * 1024;
 /// Memory in bytes of a process without users.
 const PROCESS: u64 = 12 << 20;
-/// Processor seconds for opening a connection on this side: TCP with an upgrade, and a full TLS handshake.
+/// Processor time in seconds for opening a connection on this side: TCP with an upgrade, and a full TLS handshake.
 const OPEN_S: f64 = 60e-6;
 const OPEN_SECURE_S: f64 = 500e-6;
 /// Widest range of local ports without the system's ports below 1024.
@@ -70,13 +70,13 @@ pub(crate) fn findings(demand: &Demand, host: &Host) -> Vec<Finding> {
 /// other.
 const WORKERS_EACH: u64 = 100;
 
-/// Returns the number of worker processes that the demand needs.
+/// Returns the number of worker processes for the demand.
 pub(crate) fn workers(demand: &Demand, host: &Host) -> u64 {
     let by_need = || fleet::workers_for(demand.connections().max(demand.users), host.descriptors);
     demand.workers.unwrap_or_else(by_need)
 }
 
-/// Compares a need with a numeric kernel setting, which the finding's change raises if it is too small.
+/// Compares a need with a numeric kernel setting. If it is too small, the change of the finding raises it.
 fn number(
     what: &'static str,
     key: &'static str,
@@ -127,7 +127,7 @@ fn descriptors(demand: &Demand, host: &Host) -> Option<Finding> {
     let there = host.descriptors.saturating_mul(workers);
     let needed =
         connections.max(demand.users).saturating_add(fleet::RESERVE.saturating_mul(workers));
-    // Only workers that the user asked for can be too few, and not every user holds a connection.
+    // Only a number of workers that the user has set can be too small; and not every user holds a connection.
     let is_few = needed > there;
     let severity = match (is_many, is_few) {
         (true, _) => Severity::TooSmall,
@@ -180,7 +180,7 @@ fn files(demand: &Demand, host: &Host) -> Option<Finding> {
 
 fn threads(demand: &Demand, host: &Host) -> Option<Finding> {
     let workers = workers(demand, host);
-    // Threads that run users, plus a few for name resolution, rows and the coordinator.
+    // Threads that run users, plus a few for name resolution, result rows and the coordinator.
     let each = (host.processors / workers.max(1)).max(1) + 4;
     let needed = host.threads.saturating_add(workers.saturating_mul(each));
     number(
@@ -202,11 +202,12 @@ fn threads(demand: &Demand, host: &Host) -> Option<Finding> {
     })
 }
 
-/// Number of users and connections up to which a run is never refused, because the estimates are too rough for small
-/// runs.
+/// Number of users and connections below which a run is never refused, because the estimates are too rough for
+/// small runs.
 const FEW: u64 = 10_000;
 
-/// True if the run is not started because the missing resource would make the machine fail, not just samples.
+/// Returns true if the run is not started, because the missing resource would make the whole machine fail, not only
+/// samples.
 pub(crate) fn refuses(finding: &Finding, demand: &Demand, host: &Host) -> bool {
     let large = demand.users.max(demand.connections()) > FEW || workers(demand, host) > 1;
     let fatal = [
@@ -224,14 +225,14 @@ fn pairs(demand: &Demand) -> u64 {
     demand.sources.max(1).saturating_mul((demand.destinations.len() as u64).max(1))
 }
 
-/// Returns the number of ports available for the demand, or `None` if the port range could not be read.
+/// Returns the number of ports that are available for the demand, or `None` if the port range could not be read.
 pub(crate) fn ports_there(demand: &Demand, host: &Host) -> Option<u64> {
     let each = host.local_ports();
     (each > 0).then(|| each.saturating_mul(pairs(demand)))
 }
 
-/// Returns advice to use several source addresses. If the port range can be widened, the advice names both as
-/// alternatives when the `enough` ports of the wider range suffice, and otherwise asks for both.
+/// Returns advice to use several source addresses. If the port range can also be widened: names both as
+/// alternatives if the wider range has the `enough` ports that are needed, and otherwise asks for both.
 fn more_addresses(demand: &Demand, host: &Host, wider: bool, enough: u64) -> String {
     let destinations = (demand.destinations.len() as u64).max(1);
     // One address more than computed, for ports that are waiting or reserved.
@@ -270,7 +271,8 @@ fn ports(demand: &Demand, host: &Host) -> Option<Finding> {
     let mut severity =
         Severity::of(needed, there).max(Severity::of(needed, left).min(Severity::Tight));
     if demand.unknown_destinations > 0 {
-        // There may be enough unknown destinations for all connections, so the finding is only a warning.
+        // The number of unknown destinations may be large enough for all connections, so the finding is only a
+        // warning.
         severity = severity.min(Severity::Tight);
     }
     let (low, high) = host.ports;
@@ -312,15 +314,15 @@ fn ports(demand: &Demand, host: &Host) -> Option<Finding> {
     })
 }
 
-/// True if a destination (host and port) is a name inside the cluster, so that its connections keep their source
-/// address.
+/// Returns true if a destination (host and port) is a name inside the cluster, so that its connections keep their
+/// source address.
 fn is_in_cluster(destination: &str) -> bool {
     let host = destination.rsplit_once(':').map_or(destination, |(host, _)| host);
     let bare = !host.contains(['.', ':']);
     bare || [".svc", ".cluster.local"].iter().any(|end| host.ends_with(end))
 }
 
-/// In a pod, checks the ports of the node's address, which connections use to leave the cluster.
+/// In a pod, checks the ports of the node's address. Connections that leave the cluster use these ports.
 fn node_ports(demand: &Demand, host: &Host) -> Option<Finding> {
     let outside = demand.destinations.iter().filter(|to| !is_in_cluster(to)).count() as u64;
     if !host.is_pod || demand.local || outside == 0 {
@@ -418,7 +420,7 @@ fn conntrack(demand: &Demand, host: &Host) -> Option<Finding> {
         "when the table is full, packets of new connections are dropped; only the kernel's log says so",
     )?;
     if used == 0 {
-        // The firewall does not track connections now and may never do so.
+        // The firewall does not track connections now and may never do so, so the finding is only a warning.
         finding.severity = finding.severity.min(Severity::Tight);
     }
     Some(finding)
@@ -543,7 +545,7 @@ fn cpu_quota(_: &Demand, host: &Host) -> Option<Finding> {
         return None;
     }
     let quota = host.quota as f64 / 1000.0;
-    // The program uses only as many processors as the quota has whole ones.
+    // The program uses as many processors as the quota contains whole ones.
     let fits = quota >= host.processors as f64;
     Some(Finding {
         what: "CPU quota",
@@ -560,9 +562,9 @@ fn cpu_quota(_: &Demand, host: &Host) -> Option<Finding> {
     })
 }
 
-/// Limits of file size below this number of bytes are enough for the rows of a short run only.
+/// File size limit in bytes below which only the rows of a short run fit.
 const ROOMY: u64 = 1 << 30;
-/// Limits of file size below this number of bytes are too small even for a short run.
+/// File size limit in bytes below which not even the rows of a short run fit.
 const CRAMPED: u64 = 64 << 20;
 
 fn file_size(_: &Demand, host: &Host) -> Option<Finding> {

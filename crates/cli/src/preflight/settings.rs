@@ -1,5 +1,5 @@
-//! Judges a file of kernel settings line by line: what each line lowers or raises on this machine, and where the
-//! setting belongs.
+//! Judges a file of kernel settings line by line: what each line lowers or raises on this machine, and at which
+//! place the setting must be made.
 //!
 //! Supports the format of sysctl.conf: `key = value`, comments after `#` and `;`, and `-` before keys whose failure is
 //! ignored. For all known limits, a larger value is better. Other settings are listed without a judgement.
@@ -39,7 +39,7 @@ pub(super) const LIMITS: [&str; 22] = [
     "fs.inotify.max_user_watches",
     "fs.inotify.max_user_instances",
 ];
-/// Limits whose place is listed in a container.
+/// Limits that the report lists with their place, if the program runs in a container.
 pub(super) const PLACED: &[&str] = LIMITS.first_chunk::<19>().expect("so many limits").as_slice();
 /// Settings that Linux has removed, with the version that removed them.
 const GONE: [(&str, &str); 3] = [
@@ -86,7 +86,7 @@ pub(crate) struct Setting {
 #[derive(Debug)]
 pub(super) struct File {
     lines: Vec<(usize, String, String)>,
-    /// Lines that cannot be parsed: line number, text and reason.
+    /// Lines that cannot be parsed: line number, content and reason.
     faults: Vec<(usize, String, String)>,
 }
 
@@ -103,8 +103,8 @@ impl File {
         parse(&text).map_err(|words| format!("--sysctl: {name}: {words}"))
     }
 
-    /// Returns the values by file name relative to /proc. The last line of a key counts. Lines that would fail are left
-    /// out; `now` returns current values.
+    /// Returns the values by file name relative to /proc. If a key occurs several times, the last line is used.
+    /// Lines that would fail are left out; `now` returns current values.
     pub(super) fn values(&self, now: &dyn Fn(&str) -> Option<String>) -> HashMap<String, String> {
         let file = |key: &str| format!("sys/{}", key.replace('.', "/"));
         let takes = |key: &str, value: &str| {
@@ -181,7 +181,8 @@ fn parse(text: &str) -> Result<File, String> {
     }
 }
 
-/// True if the text can name a file below /proc/sys: non-empty parts of letters, digits, `_`, `-` and `*`.
+/// Returns true if the string can name a file below /proc/sys: non-empty parts of letters, digits, `_`, `-` and
+/// `*`.
 fn is_key(key: &str) -> bool {
     let is_part = |part: &str| {
         !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-*".contains(&b))
@@ -198,7 +199,7 @@ pub(super) fn value_below(root: &Path, key: &str) -> Option<String> {
     Some(text)
 }
 
-/// Joins the words of a text with single blanks.
+/// Joins the words of a string with single blanks.
 fn joined(text: &str) -> String {
     text.split_ascii_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -212,7 +213,7 @@ fn numbers(text: &str) -> Option<Vec<u64>> {
     text.split(' ').map(number).collect()
 }
 
-/// Formats a value for the user, with separated thousands.
+/// Formats a value for the user, with thousands separators.
 fn shown(text: &str) -> String {
     numbers(text).map_or(text.to_owned(), |all| {
         let all: Vec<_> = all.into_iter().map(count).collect();
@@ -274,8 +275,8 @@ pub(super) fn lowered(host: &Host) -> Vec<Setting> {
         ("net.ipv4.tcp_rmem", receive, 131_072),
         ("net.ipv4.tcp_wmem", send, 16_384),
     ];
-    // The kernel computes its defaults without its own memory, so values down to four fifths of the estimate count as
-    // defaults.
+    // The kernel computes its defaults from less than the machine's memory, so values down to four fifths of the
+    // estimate count as defaults.
     let is_lowered = |(_, now, own): &(&str, u64, u64)| *now > 0 && *now < own / 5 * 4;
     let setting = |(key, now, own): (&str, u64, u64)| Setting {
         line: None,

@@ -7,12 +7,12 @@ use stats::grouped::things;
 #[derive(Debug, Serialize)]
 pub(crate) struct Watched {
     pub(crate) name: String,
-    /// Number of figures that the exporter returned, of metrics that an agent was asked for, or of firing alerts.
+    /// Number of metrics that the exporter returned, of metrics that an agent was asked for, or of firing alerts.
     pub(crate) figures: u64,
     /// Reason for a missing result, or a warning that the exporter does not reach its server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) problem: Option<String>,
-    /// Noun for the counted items: figure, metric or alert.
+    /// Noun for the counted items: metric or alert.
     #[serde(skip)]
     thing: &'static str,
 }

@@ -23,7 +23,7 @@ impl Here {
     }
 }
 
-/// True if the address can be bound, which works only for addresses of this machine.
+/// Returns true if the address can be bound, which is only possible for addresses of this machine.
 fn is_here(address: &str) -> bool {
     let Ok(address) = address.parse::<SocketAddr>() else { return false };
     address.ip().is_loopback() || UdpSocket::bind((address.ip(), 0)).is_ok()

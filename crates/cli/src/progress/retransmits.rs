@@ -1,5 +1,5 @@
-//! TCP segments that the run's connections retransmitted: of all retransmissions of the machine, those to destinations
-//! of the run.
+//! TCP segments that the run's connections retransmitted. The kernel reports all retransmissions of the machine, of
+//! which those to destinations of the run are selected.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -8,7 +8,7 @@ use record::{Class, ClassName, Recording};
 use stats::snapshot_file::Retransmits;
 use watch::retransmits::{self, Again};
 
-/// Largest number of destinations that are kept because they may turn out to belong to the run.
+/// Largest number of unknown destinations that are kept, because they may later turn out to belong to the run.
 const MOST_UNKNOWN: usize = 1000;
 
 /// Retransmissions of a run.
@@ -16,8 +16,8 @@ const MOST_UNKNOWN: usize = 1000;
 pub(super) struct Followed {
     /// `None` if retransmissions are not counted, or if the kernel does not report them.
     follower: Option<retransmits::Retransmits>,
-    /// Retransmissions to destinations without a finished exchange so far. The first exchange with a destination may
-    /// take long.
+    /// Retransmissions to destinations to which no exchange has finished yet. The first exchange with a destination
+    /// may take long.
     unknown: HashMap<SocketAddr, Again>,
     /// Log message about missing retransmission counts.
     word: Option<String>,
@@ -75,7 +75,7 @@ impl Followed {
     }
 }
 
-/// Returns the retransmissions of a destination as a class of exchanges.
+/// Returns the retransmissions of a destination in the form of a class of exchanges.
 pub(super) fn class(one: &Retransmits) -> (ClassName, Class) {
     let class =
         Class { retransmitted: one.data + one.syn, syn_retransmitted: one.syn, ..Class::default() };

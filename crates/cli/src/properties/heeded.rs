@@ -1,11 +1,11 @@
 //! Lists of the properties that have an effect, so that all others can be reported.
 //!
-//! Three kinds of properties are not reported: those that Throng supports, those that only concern JMeter's windows,
-//! reports and class loading, and those that the plan itself reads. Every other property that is set is reported once
-//! at the start.
+//! Three kinds of properties are not reported: those that Throng supports, those that concern only JMeter's
+//! windows, reports and class loading, and those that the plan itself reads. Every other property that the user has
+//! set is reported once at the start.
 
-/// Properties that the command line and the plan support. The engine and the code of result files have lists of their
-/// own.
+/// Properties that the command line and the plan support. The engine and the module for result files have separate
+/// lists.
 #[rustfmt::skip]
 const HONOURED: &[&str] = &[
     "HTTPResponse.parsers",
@@ -139,7 +139,7 @@ const WITHOUT_EFFECT: &[(&str, &str, &str)] = &[
     ("xpath2query.parser.cache.size", "400", "queries are compiled once"),
 ];
 
-/// Properties that are not read, with the value that matches Throng's behaviour.
+/// Properties that are not read, each with the value that corresponds to Throng's behaviour.
 #[rustfmt::skip]
 const AS_IT_IS: &[(&str, &str)] = &[
 ];
@@ -186,7 +186,7 @@ const READ_IN_JAVA: &[(&str, &str, &str)] = &[
     ("ldapsampler.max_sorted_results", "1000", "only LDAP elements read it"),
 ];
 
-/// Reason for which a property has no effect.
+/// Reason why a property has no effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WhyNot {
     /// The reason in words for the user.
@@ -195,8 +195,8 @@ pub(crate) struct WhyNot {
     pub(crate) but_in_java: bool,
 }
 
-/// True if setting the property to this value does the same in Throng as in JMeter without windows, even if that is
-/// nothing.
+/// Returns true if setting the property to this value has the same effect in Throng as in JMeter without windows,
+/// which may be none.
 pub(super) fn has_effect(key: &str, value: &str) -> bool {
     is_honoured(key)
         || WITHOUT_MEANING.iter().any(|family| key.starts_with(family))
@@ -211,13 +211,13 @@ fn without_effect()
     WITHOUT_EFFECT.iter().map(|row| (row, false)).chain(in_java)
 }
 
-/// Returns the reason for which a property has no effect, if it is known.
+/// Returns the reason why a property has no effect, if it is known.
 pub(crate) fn why_not(key: &str) -> Option<WhyNot> {
     let found = without_effect().find(|((name, ..), _)| *name == key);
     found.map(|((.., words), but_in_java)| WhyNot { words, but_in_java })
 }
 
-/// Returns the names of the properties that Throng reads, without those of gateways.
+/// Returns the names of the properties that Throng reads, except those of gateways.
 pub(crate) fn honoured() -> impl Iterator<Item = &'static str> {
     let lists: [&[&'static str]; 5] = [
         HONOURED,

@@ -1,9 +1,9 @@
-//! Properties of hosts that each run the whole plan (`-R`, `-r`), as JMeter's remote engines have them.
+//! Properties of hosts that each run the whole plan (`-R`, `-r`), as in JMeter's remote engines.
 //!
-//! A remote engine of JMeter reads the files of its own installation and receives the properties of `-G`. The rest of
-//! the command line applies to the client only. A host of Throng has no such files. It receives the files that are read
-//! here by default, without `-q` or `-S`, and then `-G`. Properties of the run rather than of the plan are sent to the
-//! hosts as in any run.
+//! A remote engine of JMeter reads the files of its own installation and receives the properties of `-G`. The rest
+//! of the command line applies only to the client. A host of Throng has no such files. It receives the property
+//! files that are read on this machine by default, without `-q` or `-S`, and then `-G`. Properties that belong to
+//! the run rather than to the plan are sent to the hosts as in any run.
 
 use lang::property_file;
 
@@ -16,7 +16,7 @@ const ORIGIN: &str = "-G";
 const OF_THE_RUN: [&str; 3] = ["throng.", "jmeter.save.saveservice.", "sample_variables"];
 
 impl Properties {
-    /// Returns the properties of the hosts, from those of the coordinator. The error is about files of `-G`.
+    /// Returns the properties of the hosts, built from those of the coordinator. The error is about files of `-G`.
     pub(crate) fn of_hosts(&self, sources: &Sources, now_ms: i64) -> Result<Self, String> {
         let bare = Sources { settings: Vec::new(), ..sources.clone() };
         // The warnings were already printed when the coordinator's properties were loaded.
@@ -45,7 +45,8 @@ impl Properties {
         if refused.is_empty() { Ok(hosts) } else { Err(refused.join("\n")) }
     }
 
-    /// Returns the properties that were set on this machine and have another value on the hosts, with their source.
+    /// Returns the properties that were set on this machine and have a different value on the hosts, with their
+    /// source.
     pub(crate) fn not_on<'a>(
         &'a self,
         hosts: &'a Self,
@@ -62,7 +63,7 @@ impl Properties {
 
 impl Sources {
     /// Returns the lines about `-G` for the run's property file. They are comments, because `-q` reads the file for
-    /// this machine.
+    /// this machine only.
     pub(crate) fn global_lines(&self) -> String {
         let line = |(name, value): &(String, String)| property_file::line(name, value);
         self.global_named().iter().flat_map(|named| ["# ".to_owned(), line(named)]).collect()

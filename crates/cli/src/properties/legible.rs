@@ -1,8 +1,8 @@
 //! Checks of properties whose values cannot be parsed.
 //!
-//! A property of Throng with such a value is an error before the run starts, because the limit or switch that its user
-//! wanted would be missing. If JMeter cannot parse a number, it uses its default. Throng does the same and prints a
-//! warning.
+//! If a property of Throng has such a value, this is an error before the run starts, because the limit or switch
+//! that its user wanted would be missing. If JMeter cannot parse a number, it uses its default. Throng does the
+//! same and prints a warning.
 
 use super::Properties;
 
@@ -19,7 +19,8 @@ enum Kind {
 
 const MOST: i64 = i64::MAX;
 
-/// Throng's own properties. The engine checks those that name addresses, series or marks; `jvm` checks those of Java.
+/// Throng's own properties. The engine checks those that name addresses, series or tags; the module `jvm` checks
+/// those of Java.
 #[rustfmt::skip]
 const OWN: &[(&str, Kind)] = &[
     ("throng.connect.rate", Kind::Number),
@@ -77,7 +78,7 @@ const OF_JMETER: &[&str] = &[
     "timer.factor",
 ];
 
-/// Returns the reason for which a value is invalid for a property of Throng.
+/// Returns the reason why a value is invalid for a property of Throng.
 pub(crate) fn wrong(name: &str, value: &str) -> Option<String> {
     let value = value.trim();
     let (_, kind) = OWN.iter().find(|(own, _)| *own == name).filter(|_| !value.is_empty())?;
@@ -109,7 +110,7 @@ impl Properties {
         })
     }
 
-    /// Returns warnings for numbers that cannot be parsed, so that JMeter's default is used.
+    /// Returns warnings about numbers that cannot be parsed, for which JMeter's default is used.
     pub(super) fn defaulted(&self) -> Vec<String> {
         let odd = OF_JMETER.iter().filter_map(|name| {
             let (value, origin) = (self.get(name)?.trim(), self.origins.get(*name)?);

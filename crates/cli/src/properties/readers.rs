@@ -1,7 +1,8 @@
-//! Names that the texts of a plan read as properties, and names of its variables.
+//! Names that the strings of a plan read as properties, and names of its variables.
 //!
-//! A plan reads a property with `__P`, `__property` or a script. The same word elsewhere, as in `${users}` or in the name
-//! of an element, reads no property: then `-Jusers=50` has no effect, which is easily overlooked.
+//! A plan reads a property with `__P`, `__property` or a script. The same word in another place, as in `${users}`
+//! or in the name of an element, does not read a property. Then `-Jusers=50` has no effect, which is easily
+//! overlooked.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +15,7 @@ pub(crate) enum Meant {
     Variable(String),
 }
 
-/// Calls that read a property whose name follows.
+/// Calls that read a property. The name of the property follows.
 const CALLS: [&str; 10] = [
     "__P(",
     "__property(",
@@ -28,7 +29,7 @@ const CALLS: [&str; 10] = [
     "System.properties[",
 ];
 
-/// Expressions of scripts that read all properties.
+/// Expressions in scripts that read all properties.
 const WHOLE: [&str; 7] = [
     "props.each",
     "props.find",
@@ -39,19 +40,19 @@ const WHOLE: [&str; 7] = [
     "props.propertyNames",
 ];
 
-/// Names in the texts of a plan.
+/// Names in the strings of a plan.
 #[derive(Debug, Default)]
 pub(crate) struct Readers {
     properties: BTreeSet<String>,
     variables: BTreeSet<String>,
-    /// Texts in which properties are read: values of elements with calls, and scripts.
+    /// Strings in which properties are read: values of elements with calls, and scripts.
     texts: Vec<String>,
-    /// True if some name is only known at run time, so that any property may be read.
+    /// True if some name is only known at run time, so that the plan may read any property.
     is_open: bool,
 }
 
 impl Readers {
-    /// Collects the names in the texts of a plan, which are XML.
+    /// Collects the names in the contents of a plan's files, which are XML.
     pub(crate) fn of<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
         let mut readers = Self::default();
         for text in texts {
@@ -71,19 +72,19 @@ impl Readers {
     fn add_nodes(&mut self, xml: &str) {
         for (tag, text) in xml.split('<').filter_map(|part| part.split_once('>')) {
             self.add(text);
-            // Names of elements are attributes, and may call functions, too.
+            // Names of elements are attributes, which may also contain function calls.
             if tag.contains("${__") {
                 self.add(tag);
             }
         }
     }
 
-    /// Allows for properties that a file outside of the collected texts may read.
+    /// Notes that a file which was not collected may read any property.
     pub(crate) fn open(&mut self) {
         self.is_open = true;
     }
 
-    /// Adds the names in a text of an element.
+    /// Adds the names in a string of an element.
     fn add(&mut self, text: &str) {
         if text.trim().is_empty() {
             return;
@@ -137,8 +138,8 @@ impl Readers {
             || self.texts.iter().any(|text| has_word(text, key))
     }
 
-    /// Returns the name that the user may have meant by a property that nothing reads: the variable of that name, or a
-    /// property or variable that differs in two letters at most. `known` are the properties that Throng reads.
+    /// Returns the name that the user may have meant by a property that nothing reads: the variable of that name,
+    /// or a property or variable that differs in at most two letters. `known` are the properties that Throng reads.
     pub(crate) fn meant(
         &self,
         key: &str,
@@ -157,7 +158,8 @@ impl Readers {
     }
 }
 
-/// Returns the name that is nearest to `key`: it differs in two letters, and in fewer than half of them.
+/// Returns the name that is nearest to `key`: it differs in at most two letters, and in fewer than half of the
+/// letters.
 fn near<'a>(key: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let length = key.chars().count();
     let names = names.filter(|name| name.chars().count().abs_diff(length) <= 2);
@@ -169,8 +171,8 @@ fn near<'a>(key: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> 
 /// Objects of scripts whose members are properties.
 const OBJECTS: [&str; 3] = ["props.", "props?.", "properties."];
 
-/// True if a name stands in a text by itself, not as a part of a longer name, and not as the variable `${name}`. In
-/// Groovy, `props.name` reads the property, too.
+/// Returns true if a string contains a name as a separate word: not as a part of a longer name, and not as the
+/// variable `${name}`. In Groovy, `props.name` also reads the property.
 fn has_word(text: &str, name: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     text.match_indices(name).any(|(at, _)| {

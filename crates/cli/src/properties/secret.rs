@@ -1,7 +1,7 @@
 //! Detection of secret properties, which files of a run must not contain.
 //!
-//! A property is secret by its own name, by a part of its value with a secret's name (`-Dname=value` among options,
-//! `password=` in a JDBC URL), or by a password in a URL (`http://user:password@host`).
+//! A property is secret because of its own name, because a part of its value has a secret's name (`-Dname=value`
+//! among options, `password=` in a JDBC URL), or because of a password in a URL (`http://user:password@host`).
 
 /// True if the property's value is a secret.
 pub(super) fn is_secret(name: &str, value: &str) -> bool {
@@ -19,7 +19,7 @@ fn is_name(name: &str) -> bool {
     record::mask::is_secret_parameter(name.trim())
 }
 
-/// True if a URL has a password before its host.
+/// Returns true if a URL contains a password before its host.
 fn has_user(text: &str) -> bool {
     let authority = text.split_once("://").map(|(_, rest)| rest.split('/').next().unwrap_or(rest));
     let user = authority.and_then(|authority| authority.rsplit_once('@'));

@@ -36,7 +36,7 @@ use answer::Capacity;
 use pace::Took;
 use probe::{Done, EndedBy};
 
-/// Shortest measured time of a probe that ends early.
+/// Minimum measured time of a probe that ends early.
 const LEAST: Duration = Duration::from_secs(20);
 /// Largest factor by which a probe is lengthened for percentiles that need many samples.
 const LONGEST: u32 = 5;
@@ -69,7 +69,7 @@ fn search(flags: CapacityFlags) -> Exit {
         most: if flags.rps { flags.at_most } else { flags.at_most.round() },
         whole: !flags.rps,
         width: flags.width,
-        // With a limit of zero errors, an error in any window fails the whole probe.
+        // With a limit of zero errors, an error in any window makes the whole probe fail.
         exceed: 0.5,
         seconds: flags.probe.as_secs_f64(),
         probes: flags.probes as usize,
@@ -145,7 +145,7 @@ fn criteria(texts: &[String]) -> Result<Vec<criterion::Criterion>, String> {
 }
 
 /// Refuses criteria for labels that the plan does not have, before the first probe. Other faults of the plan are
-/// reported by its first run.
+/// reported by the first run of the search.
 fn known_labels(
     plan: &Path,
     passed: &PassedFlags,
@@ -156,7 +156,7 @@ fn known_labels(
     project::apply(&mut request)?;
     let now_ms = jiff::Timestamp::now().as_millisecond();
     let (properties, _) = Properties::load(&request.sources, now_ms)?;
-    // Reading a plan from a pipe would leave nothing for the runs.
+    // A plan in a pipe is not checked, because reading it would leave nothing for the runs.
     let is_readable = plan.is_file() && !passed.has_more_properties();
     let Some(bytes) = is_readable.then(|| std::fs::read(plan).ok()).flatten() else {
         return Ok(());
@@ -181,14 +181,14 @@ struct Search<'a> {
     /// Duration of a probe without the settling time. It can grow up to `longest`.
     length: Duration,
     longest: Duration,
-    /// A clear probe may end early when half of the mean's confidence interval, as a share of the mean, is at most
-    /// this.
+    /// A clear probe may end early when the half-width of the mean's confidence interval, as a share of the mean,
+    /// is at most this value.
     precision: f64,
     folder: PathBuf,
     done: Vec<Done>,
     /// Durations of the finished probes of the search.
     took: Vec<Took>,
-    /// False if the target no longer met the criteria at the lightest load after the last probe.
+    /// False if, after the last probe, the target no longer met the criteria at the lightest load.
     has_recovered: bool,
 }
 
@@ -245,10 +245,10 @@ impl Search<'_> {
         };
         capacity.at_least = capacity.searched(&capacity.on_page()).at_least();
         capacity.limited_by = capacity.limit();
-        // The result is printed even if the disk has no room for its file.
+        // The result is printed even if the disk has no space for its file.
         let written = place::write(&folder, FILE, &capacity);
         let page = || capacity.page(&folder).map(|page| Page::Capacity(Box::new(page)));
-        // Without room for the result's file, the report page is not written either.
+        // If there was no space for the result's file, the report page is not written either.
         let (shown, whole) = output.report(written.is_ok().then_some(&*folder), page);
         let (json, text) = (place::json(&capacity), text::page(&capacity));
         let path = written.as_ref().ok().cloned();
@@ -264,7 +264,7 @@ impl Search<'_> {
         if self.settings.whole { Load::Users(load as u32) } else { Load::Rate(load) }
     }
 
-    /// Returns a text about the remaining probes and their duration.
+    /// Returns a description of the remaining probes and their duration.
     fn after(&self) -> String {
         let left = self.settings.probes.saturating_sub(self.done.len() + 1);
         child::after("probe", left, Some(self.remaining(left as u32)))
@@ -339,13 +339,14 @@ impl Search<'_> {
         })
     }
 
-    /// Makes the next probes as long as the percentiles need. The light probe does not count: it has few samples, and
-    /// later probes have many.
+    /// Makes the next probes as long as the percentiles need. The light probe is not considered: it has few
+    /// samples, and later probes have many.
     fn lengthen(&mut self, probe: &search::Probe, figures: &sweep::Figures) {
         if probe.purpose == Purpose::Light || figures.effective_samples <= 0.0 {
             return;
         }
-        // The dependence between samples while a queue grows is not that under a load that holds, so it is ignored.
+        // While a queue grows, the samples depend on each other in another way than under a stable load, so this
+        // dependence is ignored.
         let grows = probe.purpose == Purpose::Overload || !self.settings.whole && !probe.holds;
         let worth = if grows { 1.0 } else { judge::worth(figures) };
         let needed = judge::needed(self.criteria, figures.rate, worth);

@@ -32,7 +32,7 @@ const SHOW: Duration = Duration::from_secs(1);
 const LATE: Duration = Duration::from_secs(5);
 const LATE_SIGNALS: u32 = 2;
 
-/// Load of a run: the plan's own, a number of users, or a rate.
+/// Load of a run: the load of the plan, a number of users, or a rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Load {
     /// The load that the plan defines.
@@ -42,7 +42,7 @@ pub(crate) enum Load {
 }
 
 impl Load {
-    /// Returns the load in words for the user.
+    /// Returns a description of the load for the user.
     pub(crate) fn words(self) -> String {
         match self {
             Self::Plan => "the plan's load".to_owned(),
@@ -52,7 +52,7 @@ impl Load {
     }
 }
 
-/// Request for a run in a child process.
+/// A request for a run in a child process.
 #[derive(Debug)]
 pub(crate) struct Asked<'a> {
     pub(crate) plan: &'a Path,
@@ -62,9 +62,9 @@ pub(crate) struct Asked<'a> {
     pub(crate) load: Load,
     pub(crate) ramp: Option<Duration>,
     pub(crate) duration: Option<Duration>,
-    /// Name of the run for the display.
+    /// Name of the run for displays.
     pub(crate) name: String,
-    /// Message about the number and the time of the runs that follow.
+    /// Message about the number and duration of the runs that follow.
     pub(crate) after: String,
 }
 
@@ -81,7 +81,7 @@ pub(crate) struct Made {
 pub(crate) enum Failed {
     /// The user pressed Ctrl-C.
     Interrupted,
-    /// The run failed, with its exit code and its output.
+    /// The run failed. Contains its exit code and its output.
     Run(Exit, String),
 }
 
@@ -94,7 +94,7 @@ pub(crate) enum Remaining {
     AtMost(Duration),
 }
 
-/// Returns a text about the number of remaining runs and their duration.
+/// Returns a description of the number of remaining runs and their duration.
 pub(crate) fn after(kind: &str, runs: usize, remaining: Option<Remaining>) -> String {
     let ending = if runs == 1 { "" } else { "s" };
     let clock = |time: Duration| {
@@ -115,8 +115,8 @@ pub(crate) fn after(kind: &str, runs: usize, remaining: Option<Remaining>) -> St
     format!("then up to {runs} {kind}{ending}, {time}")
 }
 
-/// Starts a run and waits for its end. `enough` is called regularly with the record; the run is stopped when it returns
-/// true.
+/// Starts a run and waits for its end. `enough` is called regularly with the record; when it returns true, the run
+/// is stopped.
 pub(crate) fn run(
     asked: &Asked<'_>,
     interrupt: &Interrupt,
@@ -143,8 +143,8 @@ pub(crate) fn run(
             signal(&process);
         }
         if is_late(asked, start) && late < LATE_SIGNALS && last_late.elapsed() >= READ {
-            // An overloaded target can delay the end for minutes, so the first signal asks for a graceful stop and the
-            // second for an immediate one.
+            // An overloaded target can delay the end for minutes, so the first signal requests a graceful stop and
+            // the second one an immediate stop.
             (stopped, late, last_late) = (true, late + 1, Instant::now());
             signal(&process);
         }
@@ -183,7 +183,7 @@ pub(crate) fn run(
 struct Shown {
     screen: Option<Screen>,
     view: View,
-    /// Time of the last reading of the record, and the duration of that reading.
+    /// Time at which the record was last read, and the duration of that reading.
     read: Instant,
     took: Duration,
 }
@@ -204,8 +204,8 @@ impl Shown {
         }
     }
 
-    /// Rereads the record about once a second. A long record is read less often, because each reading starts at its
-    /// beginning.
+    /// Rereads the record about once a second. A long record is read less often, because each reading starts at the
+    /// beginning of the file.
     fn refresh(&mut self, folder: &Path) {
         let Some(screen) = &mut self.screen else { return };
         if self.read.elapsed() < SHOW.max(self.took * 100) {
@@ -226,8 +226,8 @@ impl Shown {
     }
 }
 
-/// True if a run with this exit code finished and has a record: it passed, this process stopped it, one of its own
-/// criteria was missed or undecided, or rows were lost.
+/// Returns true if a run with this exit code has finished and has a record: it passed, this process stopped it, one
+/// of its own criteria was missed or undecided, or rows were lost.
 fn is_fine(code: i32, stopped: bool) -> bool {
     matches!(code, 0 | 4 | 6 | 9) || stopped && code == 130
 }
@@ -301,7 +301,7 @@ fn spawn(asked: &Asked<'_>, output: &Path) -> std::io::Result<Child> {
         .spawn()
 }
 
-/// Sends SIGINT to the child: the first signal stops it gracefully, the second immediately.
+/// Sends SIGINT to the child. The first signal stops it gracefully, the second one immediately.
 fn signal(process: &Child) {
     if let Some(pid) = i32::try_from(process.id()).ok().and_then(Pid::from_raw) {
         // The child may have ended in the meantime, so errors are ignored.

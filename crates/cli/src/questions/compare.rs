@@ -34,12 +34,12 @@ const FLOOR: f64 = 0.02;
 /// Name of the file with a comparison.
 pub(crate) const FILE: &str = "compare.json";
 
-/// Comparison in the form of its JSON file.
+/// Comparison in the structure of its JSON file.
 #[derive(Debug, Serialize)]
 pub(crate) struct Compared {
     a: String,
     b: String,
-    /// Reasons that forbid the comparison, or that call for caution.
+    /// Reasons that forbid the comparison, or that require caution.
     doubts: Vec<Doubt>,
     /// Absent if the two sides cannot be compared.
     comparison: Option<Comparison>,
@@ -51,7 +51,7 @@ pub(crate) struct Compared {
     sources: Sources,
 }
 
-/// Inputs of a comparison, which are sufficient to repeat it.
+/// Inputs of a comparison. They are sufficient to repeat it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Sources {
     /// Paths of side A and of side B: folders of runs, or result files.
@@ -62,7 +62,7 @@ struct Sources {
     rows: (RowSettings, RowSettings),
     /// The load, if two sweeps are compared.
     at: Option<String>,
-    /// Loads that only one of the two sweeps has. They are the same in each point's comparison.
+    /// Loads that only one of the two sweeps has. They are the same in the comparison of each point.
     #[serde(default)]
     apart: sweeps::Apart,
     asked: Asked,
@@ -82,7 +82,7 @@ impl Asked {
     }
 
     fn settings(&self) -> Settings {
-        // The texts of `--fail-if` were already parsed successfully.
+        // The arguments of `--fail-if` were already parsed successfully.
         let times = FailIf::read(&self.fail_if).unwrap_or_default().times();
         Settings { floor: self.floor, times, ..Settings::default() }
     }
@@ -180,7 +180,7 @@ fn compare(flags: CompareFlags) -> Exit {
     let done: Vec<Done> = pairs.into_iter().map(|pair| pair.compare(&asked)).collect();
     let folder = (!flags.output.no_report).then(|| place::create(&flags.output.runs, "compare", a));
     let folder = folder.and_then(|made| {
-        // If the report cannot be built, the comparison is printed without it.
+        // If the report cannot be built, the comparison is printed nevertheless.
         made.map_err(|message| terminal::warning(&format!("no report is made: {message}"))).ok()
     });
     tell(&done, folder.as_deref(), &flags)
@@ -268,7 +268,7 @@ impl Pair {
             ([a], [b]) => comparing::compare(a, b, &settings),
             (a, b) => compare_runs(a, b, &settings),
         });
-        // The texts of `--fail-if` were already parsed successfully.
+        // The arguments of `--fail-if` were already parsed successfully.
         let fail_if = FailIf::read(&asked.fail_if).unwrap_or_default();
         if let Some(comparison) = &mut comparison {
             fail_if.name(comparison, &settings);
@@ -428,7 +428,7 @@ fn exit(compared: &[&Compared]) -> Exit {
     }))
 }
 
-/// Returns a text about the remaining runs and their duration.
+/// Returns a description of the remaining runs and their duration.
 fn after(each: Option<Duration>, runs: u32) -> String {
     let all = each.map(|each| Remaining::Between(each * runs, each * runs));
     child::after("run", runs as usize, all)

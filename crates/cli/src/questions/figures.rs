@@ -9,13 +9,13 @@ use crate::verdict::wrapped;
 
 pub(crate) use report::captions::numbers::{load, number, percent};
 
-/// Serializes only the English text, as the JSON files contain it.
+/// Serializes only the English sentence, for the JSON files.
 #[expect(clippy::ref_option, reason = "serde calls it with the field")]
 pub(crate) fn english<S: Serializer>(words: &Option<Words>, to: S) -> Result<S::Ok, S::Error> {
     words.as_ref().map(|words| &words.en).serialize(to)
 }
 
-/// Reads an English text from JSON. The Chinese text is a copy until the text is rebuilt.
+/// Reads an English sentence from JSON. The Chinese sentence is a copy of it until both are rebuilt.
 pub(crate) fn from_english<'d, D: Deserializer<'d>>(from: D) -> Result<Option<Words>, D::Error> {
     let text = Option::<String>::deserialize(from)?;
     Ok(text.map(|text| words(text.clone(), text)))
@@ -50,12 +50,13 @@ pub(crate) fn table(rows: &[Vec<String>]) -> String {
     out
 }
 
-/// Least width of the last column if it has words, which are wrapped.
+/// Minimum width of the last column if it contains sentences, which are wrapped.
 const WORDS: usize = 24;
 
-/// Formats a table within the terminal's width; in a file or a pipe, there is room for all columns. The first column and
-/// the last are left-aligned, the others right-aligned. If there is no room, the columns `give_way` are left out in that order, then the last one is wrapped;
-/// `file` has all columns.
+/// Formats a table within the terminal's width; in a file or a pipe, there is room for all columns. The first
+/// column and the last are left-aligned, the others right-aligned. If there is not enough room, the columns
+/// `give_way` are left out in that order, then the last one is wrapped. `file` is the name of a file that contains
+/// all columns.
 pub(crate) fn fitted(rows: &[Vec<String>], give_way: &[usize], file: &str) -> String {
     fitted_to(tty::output_width().unwrap_or(usize::MAX), rows, give_way, file)
 }

@@ -1,4 +1,4 @@
-//! The folder of an answer (a sweep, a capacity search or a comparison): its JSON file, and the folders of its runs.
+//! The folder of a sweep, a capacity search or a comparison: its JSON file, and the folders of its runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ pub(crate) fn write(folder: &Path, name: &str, answer: &impl Serialize) -> Resul
     write_text(folder, name, &json(answer))
 }
 
-/// Writes a text into a file atomically and adds the final line break.
+/// Writes a string into a file atomically and adds the final line break.
 pub(crate) fn write_text(folder: &Path, name: &str, text: &str) -> Result<PathBuf, String> {
     let path = folder.join(name);
     let part = folder.join(format!("{name}.part"));
@@ -67,8 +67,8 @@ pub(crate) enum Reach<'a> {
 }
 
 impl Reach<'_> {
-    /// Returns the path of a run that a sweep, search or comparison names. If the folder of that answer was moved, the
-    /// run is found below its new path. The error is a message for the user.
+    /// Returns the path of a run to which a sweep, search or comparison refers. If the folder of the sweep, search
+    /// or comparison was moved, the run is found below its new path. The error is a message for the user.
     pub(crate) fn run(self, answer: &Path, run: &Path) -> Result<PathBuf, String> {
         let end: Vec<_> = run.components().rev().take(2).collect();
         let moved = end.into_iter().rev().fold(answer.to_owned(), |path, part| path.join(part));
@@ -77,7 +77,7 @@ impl Reach<'_> {
         };
         let beside = run.file_name().map(|name| root.join(name));
         let places = [Some(run.to_owned()), Some(moved), beside];
-        // Paths outside the folder are dropped before any file is accessed.
+        // Paths outside of the folder are dropped before any file is accessed.
         let inside = places.into_iter().flatten().filter(|path| path.starts_with(root));
         let mut found = inside.filter_map(|path| path.canonicalize().ok());
         let is_run = |path: &PathBuf| path.starts_with(root) && path != root && path != answer;
@@ -90,7 +90,7 @@ impl Reach<'_> {
     }
 }
 
-/// A sweep, search or comparison in printable form: JSON, or text and the names of the written files.
+/// A sweep, search or comparison in printable form: JSON, or a string and the names of the written files.
 pub(crate) struct Answer<'a> {
     pub(crate) json: &'a str,
     pub(crate) text: &'a str,
@@ -116,9 +116,9 @@ impl OutputFlags {
         verdict::language(self.lang)
     }
 
-    /// Writes the report page of a sweep, search or comparison into its folder, unless `--no-report` is set, and the
-    /// Markdown summary if requested. A failed page does not discard the result. Returns the page's file, and false if
-    /// the summary was not written.
+    /// Writes the report page of a sweep, search or comparison into its folder, unless `--no-report` is set, and
+    /// the Markdown summary if requested. If the page cannot be built, the result is kept. Returns the page's file,
+    /// and false if the summary was not written.
     pub(crate) fn report(
         &self,
         folder: Option<&Path>,

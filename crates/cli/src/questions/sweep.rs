@@ -28,7 +28,7 @@ use crate::terminal;
 /// Name of the file with a sweep.
 pub(crate) const FILE: &str = "sweep.json";
 
-/// Sweep in the form of its JSON file.
+/// Sweep in the structure of its JSON file.
 #[derive(Debug, Serialize)]
 struct Sweep {
     plan: PathBuf,
@@ -108,7 +108,7 @@ fn sweep(flags: SweepFlags) -> Exit {
     if !is_kept && exit == Exit::Ok { Exit::Lost } else { exit }
 }
 
-/// Returns a text about the remaining points. If a target is overloaded, points take longer than requested.
+/// Returns a description of the remaining points. If a target is overloaded, points take longer than requested.
 fn after(flags: &SweepFlags, made: &[Point], points: usize) -> String {
     let least = (flags.ramp + flags.at_least).min(flags.at_most);
     let longest = made.iter().map(|point| point.run_seconds).fold(0.0, f64::max);
@@ -129,8 +129,8 @@ fn loads(flags: &SweepFlags) -> Vec<Load> {
     loads
 }
 
-/// Prints the sweep and writes its files. The sweep is printed even if the disk has no room. Returns true if all files
-/// were written.
+/// Prints the sweep and writes its files. The sweep is printed even if the disk has no space. Returns true if all
+/// files were written.
 fn tell(sweep: &mut Sweep, folder: &Path, output: &OutputFlags) -> bool {
     sweep.conclude();
     let path = save(sweep, folder);
@@ -139,7 +139,7 @@ fn tell(sweep: &mut Sweep, folder: &Path, output: &OutputFlags) -> bool {
         let record = results::of_run(&sweep.points.last()?.folder).ok()?;
         Some(Page::Sweep(Box::new(sweep.page(folder, &record))))
     };
-    // Without room for the sweep's file, the report page is not written either.
+    // If there was no space for the sweep's file, the report page is not written either.
     let (shown, whole) = output.report(is_kept.then_some(folder), page);
     let (json, text) = (place::json(sweep), text::page(sweep));
     Answer { json: &json, text: &text, paths: &[path, shown] }.print(output);
@@ -147,15 +147,15 @@ fn tell(sweep: &mut Sweep, folder: &Path, output: &OutputFlags) -> bool {
 }
 
 impl Sweep {
-    /// Fits the model to the points that count.
+    /// Fits the model to the points that are not excluded.
     fn choose(&mut self) {
         let counted = self.points.iter().filter(|point| point.excluded.is_none());
         let counted: Vec<scaling::Point> = counted.map(Point::for_model).collect();
         self.model = scaling::choose(&counted);
     }
 
-    /// Fits the model to all points. If they show a limit, removes the advice to search for it. An earlier model may
-    /// show a limit that the whole sweep does not.
+    /// Fits the model to all points. If they show a limit, removes the advice to search for it. A model of fewer
+    /// points may have shown a limit that the whole sweep does not show.
     fn conclude(&mut self) {
         self.choose();
         if shows_limit(&self.model) {
@@ -183,7 +183,7 @@ impl Sweep {
     }
 }
 
-/// True if the points together show a limit of the throughput.
+/// Returns true if the points together show a limit of the throughput.
 fn shows_limit(choice: &Choice) -> bool {
     choice.peak.is_some() || choice.chosen.is_some_and(|fit| fit.model.knee().is_some())
 }
@@ -247,7 +247,8 @@ fn save(sweep: &mut Sweep, folder: &Path) -> Option<PathBuf> {
     }
 }
 
-/// Reports why a run is missing, and returns its exit code. `has_some`: earlier runs exist, and their results follow.
+/// Reports why a run is missing, and returns its exit code. `has_some` is true if earlier runs exist, whose results
+/// are printed next.
 pub(crate) fn stopped(name: &str, failed: Failed, has_some: bool) -> Exit {
     match failed {
         Failed::Interrupted => {

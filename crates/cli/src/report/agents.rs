@@ -1,4 +1,4 @@
-//! Reads the machines of a run and their figures from the run's summary.
+//! Reads the machines of a run and their metrics from the run's summary.
 
 use report::model::{Agent, Agents};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 /// Returns the machines and zones of a summary. They are empty if the run used one machine.
 pub(crate) fn agents(summary: &Value) -> Agents {
     let list = |key: &str| {
-        // Summaries of earlier versions list machines without figures.
+        // Summaries of earlier versions list machines without metrics.
         let rows = summary[key].as_array().into_iter().flatten();
         rows.filter(|row| row["samples"].is_u64()).map(agent).collect()
     };

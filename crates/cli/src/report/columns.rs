@@ -12,8 +12,8 @@ use crate::properties::{Properties, Setting};
 pub(crate) const ROWS: &str = "results.jtl";
 pub(crate) const PROPERTIES: &str = "properties.txt";
 
-/// Returns the columns of a result file without a heading, and the format of its time stamps, as the properties define
-/// them.
+/// Returns the columns of a result file without a header row, and the format of its time stamps, as the properties
+/// define them.
 pub(crate) fn columns(path: &Path, flags: &PropertyFlags) -> Result<Columns, String> {
     columns_of(&row_settings(path, flags)?)
 }

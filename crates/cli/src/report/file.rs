@@ -30,8 +30,8 @@ pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> String {
     format!("cannot write {}: {error}", path.display())
 }
 
-/// Writes a Markdown summary to the file that the user named. The file may belong to another program, like a CI
-/// server's. The error is a message for the user.
+/// Writes a Markdown summary to the file that the user has named. The file may belong to another program, such as a
+/// CI server. The error is a message for the user.
 pub(crate) fn write_markdown(file: &Path, page: &Page, language: Language) -> Result<(), String> {
     fs::write(file, page.markdown(language)).map_err(|error| cannot_write(file, &error))
 }

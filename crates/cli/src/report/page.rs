@@ -27,8 +27,8 @@ pub(crate) struct Source<'a> {
     pub(crate) figures: Option<&'a Figures>,
 }
 
-/// Builds the report page of a run's folder or of a result file with the function `make`. Values that the record lacks
-/// come from the other files in the folder, if they exist.
+/// Builds the report page of a run's folder or of a result file with the function `make`. Values that are missing
+/// in the record are taken from the other files in the folder, if they exist.
 pub(crate) fn page(
     path: &Path,
     record: &Record,

@@ -21,15 +21,15 @@ use crate::{check, java, tty};
 
 /// A plan that may run, with its properties.
 pub(crate) struct Admitted {
-    /// Properties of the run: for its console, files and processes.
+    /// Properties of the run, for its console, files and processes.
     pub(crate) properties: Properties,
     /// Properties that the plan reads. They differ from those of the run if each host runs the whole plan.
     pub(crate) of_plan: Properties,
     pub(crate) loaded: Loaded,
 }
 
-/// Loads the properties and the plan, and reports their problems. `former` are the properties of a run that is taken
-/// over. `Err` is the exit code for a plan that may not run.
+/// Loads the properties and the plan, and reports their problems. `former` are the properties of a run that is
+/// taken over. `Err` is the exit code for a plan that may not run.
 pub(crate) fn admit(
     request: &Request,
     bytes: &[u8],
@@ -63,7 +63,7 @@ pub(crate) fn admit(
     match loaded.plan.as_ref().map(|plan| missing_classes(plan, &of_plan)) {
         Some(Ok(diags)) => loaded.diags.extend(diags),
         Some(Err(words)) => {
-            // Elements that need Java are then listed as elements that cannot run.
+            // Elements that need Java then count as elements that cannot run.
             properties.leave_java_out();
             of_plan.leave_java_out();
             loaded = load::load(&request.plan, bytes.to_vec(), &of_plan);
@@ -92,12 +92,12 @@ pub(crate) fn admit(
     }
 }
 
-/// Returns findings about missing classes without which the plan cannot run. The error is the reason for which no Java
-/// is available.
+/// Returns findings about missing classes without which the plan cannot run. The error is the reason why no Java is
+/// available.
 fn missing_classes(plan: &Plan, properties: &Properties) -> Result<Vec<jmx::Diag>, String> {
     let needed = java::needed(plan, |key| properties.get(key).map(str::to_owned))?;
     let mut diags = needed.map_or(Vec::new(), |needed| check::missing_classes(plan, &needed));
-    // The Java machine itself reports missing classes that the plan does not require.
+    // The JVM itself reports missing classes that the plan does not require.
     diags.retain(|diag| diag.severity == jmx::Severity::Error);
     Ok(diags)
 }
@@ -130,7 +130,7 @@ pub(crate) fn warn_of_unheeded(
     }
 }
 
-/// True if an element is a listener that is left out and whose file or figures the user may expect.
+/// Returns true if an element is a listener that is left out, although the user may expect its file or metrics.
 fn leaves_output_out(element: &Support) -> bool {
     const SHOWN_ELSEWHERE: [&str; 2] = ["only draws", "the console shows its own status"];
     element.level == Level::Ignored
@@ -148,8 +148,8 @@ pub(crate) struct Room<'a> {
 }
 
 impl Room<'_> {
-    /// Checks the limits. For some thread groups the number of users is known only with `evaluated`. `Err` is the exit
-    /// code of a run that is too large.
+    /// Checks the limits. For some thread groups, the number of users is known only if `evaluated` is given. `Err`
+    /// is the exit code of a run that is too large.
     pub(crate) fn check(
         &self,
         plan: &Plan,
@@ -164,7 +164,7 @@ impl Room<'_> {
             workers: self.workers.map(u64::from),
         };
         let found = preflight::look(plan, about, self.host);
-        // With agents, this machine only coordinates, and the agents know their own limits.
+        // With agents, this machine only coordinates, and the agents check their own limits.
         let elsewhere = self.request.fleet.is_some();
         match refusal(&found, elsewhere || self.properties.flag(OVERCOMMIT, false)) {
             Some(message) => Err(console.fail(&message, Exit::TooSmall)),
@@ -186,7 +186,7 @@ fn refusal(found: &Look, overcommits: bool) -> Option<String> {
     ))
 }
 
-/// Prints the problems of the plan. Returns true if the plan can run all the same.
+/// Prints the problems of the plan. Returns true if the plan can run nevertheless.
 fn may_run(loaded: &Loaded, skip: bool, no_java: Option<&str>, console: &mut Console) -> bool {
     console.report(&loaded.findings(tty::error_colour()));
     if let Some(words) = no_java {

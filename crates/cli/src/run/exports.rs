@@ -1,4 +1,4 @@
-//! `--out`: sends figures of the run to other systems during the run.
+//! `--out`: sends metrics of the run to other systems during the run.
 
 use export::{Exports, Facts};
 
@@ -31,7 +31,7 @@ pub(super) fn start(request: &Request, start_ms: i64, traces: &mut Traces<'_>) -
     Ok(())
 }
 
-/// Ends sending after the run. The last figures are sent while the report is written.
+/// Ends sending after the run. The last metrics are sent while the report is written.
 pub(super) fn end(traces: &mut Traces<'_>) {
     if let Some(exports) = &mut traces.exports {
         exports.end();

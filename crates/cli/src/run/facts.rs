@@ -1,4 +1,4 @@
-//! Facts of a run that its record contains from the start: plan, load, machine, and settings that rules need.
+//! Facts about a run that its record contains from the start: plan, load, machine, and settings that rules need.
 
 use engine::TotalLoad;
 use plan::plan::{Plan, SamplerKind};
@@ -56,14 +56,14 @@ pub(super) fn frame(
     }
 }
 
-/// Returns the settings of the plan that a rule needs.
+/// Returns the settings of the plan that rules of the verdict need.
 fn plan_settings(plan: &Plan) -> Vec<(String, String)> {
     let assertions: usize = plan.samplers.iter().map(|sampler| sampler.checks.len()).sum();
     let mut of_http = plan.samplers.iter().filter_map(|sampler| match &sampler.kind {
         SamplerKind::Http(http) => Some(http.dns.is_none()),
         _ => None,
     });
-    // Without a DNS Cache Manager, all requests go to the first address of a name.
+    // Without a DNS Cache Manager, all requests are sent to the first address of a name.
     let pinned = of_http.clone().next().is_some() && of_http.all(|pinned| pinned);
     let mut settings: Vec<(String, String)> =
         [(ASSERTIONS, assertions.to_string()), ("dns_pinned", pinned.to_string())]
@@ -76,7 +76,8 @@ fn plan_settings(plan: &Plan) -> Vec<(String, String)> {
     settings
 }
 
-/// Returns the names that several samplers share. A label of this name may contain requests to several services.
+/// Returns the names that several samplers share. Samples with such a label may contain requests to several
+/// services.
 fn shared_names(plan: &Plan) -> Vec<&str> {
     let mut names: Vec<&str> =
         plan.samplers.iter().filter_map(|sampler| sampler.name.fixed()).collect();

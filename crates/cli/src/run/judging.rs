@@ -1,4 +1,4 @@
-//! Judges a finished run: its criteria by its figures and its record, and the reason if nothing was sent.
+//! Judges a finished run: its criteria, by its metrics and its record; and the reason if nothing was sent.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use crate::criteria::{Judgement, Watch};
 use crate::identity::End;
 use crate::progress::Progress;
 
-/// Judges the criteria of a run whose record is complete. `record` is `None` if it could not be read: results are lost
-/// then.
+/// Judges the criteria of a run whose record is complete. `record` is `None` if it could not be read, so that
+/// results are lost.
 pub(super) fn judged(
     watch: &Watch,
     end: &End,
@@ -34,7 +34,7 @@ pub(super) fn judged(
     Judgement { cut_short, ..watch.judge(totals, length, &shortfall) }
 }
 
-/// Returns the reason for which a finished run has no samples, or `None` if it has samples.
+/// Returns the reason why a finished run has no samples, or `None` if it has samples.
 pub(super) fn without_samples(
     end: &End,
     progress: &Progress,

@@ -199,7 +199,7 @@ impl Asked {
         Ok(words)
     }
 
-    /// If no thread group can be changed because each follows a fixed schedule, returns the error message. Otherwise
+    /// Returns the error message if no thread group can be changed because each follows a fixed schedule. Otherwise
     /// returns `None`.
     fn fixed(&self) -> Option<String> {
         let fixed = |level: &&Level| level.scheduled && level.rate.is_none();

@@ -1,7 +1,7 @@
 //! PerfMon collectors of the plan: the hosts that are watched for them, and their result files.
 //!
-//! A file has a row for each figure. The label is host, metric and parameters; `elapsed` is the figure times 1000. If
-//! an agent does not answer, its row is a failed sample with the reason as its message.
+//! A file has a row for each metric. The label consists of host, metric and parameters; `elapsed` is the metric's
+//! value times 1000. If an agent does not answer, its row is a failed sample with the reason as its message.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -64,7 +64,7 @@ pub(crate) fn prepare(
     (all, files)
 }
 
-/// Returns an agent's settings without address and metrics.
+/// Returns an agent's settings, without its address and metrics.
 fn template(properties: &HashMap<String, String>) -> Agent {
     let of = |key: &str| properties.get(key).map_or("", |text| text.trim());
     Agent {
@@ -74,8 +74,8 @@ fn template(properties: &HashMap<String, String>) -> Agent {
     }
 }
 
-/// Returns the agents of the collectors for a query before a run. Rows without a valid port are left out; the run warns
-/// about them.
+/// Returns the agents of the collectors, for a query before a run. Rows without a valid port are left out; the run
+/// warns about them.
 pub(crate) fn agents(monitors: &[Monitor], properties: &HashMap<String, String>) -> Vec<Host> {
     hosts(monitors, &template(properties), false).0
 }
@@ -88,8 +88,8 @@ fn short(host: &str) -> &str {
     first.filter(|first| !first.is_empty() && first.chars().all(is_word)).unwrap_or(host)
 }
 
-/// Returns the agents that the collectors name, without duplicates, and warnings about rows with an invalid port, which
-/// are left out. With `is_short`, labels contain the host's short name.
+/// Returns the agents that the collectors name, without duplicates, and warnings about rows with an invalid port,
+/// which are left out. If `is_short` is true, labels contain the host's short name.
 fn hosts(monitors: &[Monitor], template: &Agent, is_short: bool) -> (Vec<Host>, Vec<String>) {
     let mut hosts: Vec<Host> = Vec::new();
     let mut complaints = Vec::new();
@@ -214,8 +214,8 @@ impl Output {
     }
 }
 
-/// Formats a row. The collector writes -1 for a missing figure. Rows have no negative times, so negative values are
-/// inserted afterwards.
+/// Formats a row. The collector writes -1 for a missing metric. Rows cannot contain negative times, so negative
+/// values are inserted afterwards.
 fn line(columns: &Columns, sample: &Sample, out: &mut Vec<u8>) {
     let thousandth = (sample.value.as_ref().map_or(-1.0, |value| *value) * 1000.0) as i64;
     let row = Row {

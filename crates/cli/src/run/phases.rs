@@ -1,4 +1,4 @@
-//! Records the phases of the load as marks of the run when they start.
+//! Records the start of each phase of the load as a mark of the run.
 
 use std::collections::VecDeque;
 
@@ -13,8 +13,8 @@ pub(crate) struct Phases {
     /// Number of users in setUp groups, and delay of the first main user's start in milliseconds.
     before: u32,
     first_ms: i64,
-    /// Length of the main groups in milliseconds, for a run with setUp groups. Its end is known only after those
-    /// groups.
+    /// Length of the main groups in milliseconds, for a run with setUp groups. Its end is known only when those
+    /// groups have ended.
     length_ms: Option<i64>,
 }
 
@@ -48,7 +48,7 @@ impl Phases {
         begun
     }
 
-    /// Removes all phases that have not started, because the load was changed.
+    /// Removes all phases that have not started yet, because the load was changed.
     pub(crate) fn forget(&mut self) {
         self.left.clear();
     }

@@ -105,7 +105,7 @@ mod tests {
         let mut refusals = Refusals::default();
         let words = seconds.iter().enumerate().flat_map(|(n, of)| {
             let second = second(n as i64 + 1, *of);
-            // Between two seconds, events of the run check the same second repeatedly.
+            // Between two seconds, events of the run cause several checks of the same second.
             let twice = [refusals.look(&second, &causes()), refusals.look(&second, &causes())];
             twice.into_iter().flatten().map(move |words| (n, words))
         });

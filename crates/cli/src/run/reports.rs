@@ -1,7 +1,8 @@
 //! Writes the requested reports of a finished run: in its folder, in Markdown, and JMeter's report.
 //!
-//! A failed report never makes the run fail, because it can be rebuilt: the failure is only printed. But a requested
-//! summary file that cannot be written counts as a lost result, because the program that reads it would show nothing.
+//! A failed report never makes the run fail, because it can be rebuilt; the failure is only printed. But a
+//! requested summary file that cannot be written counts as a lost result, because the program that reads it would
+//! show nothing.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Settings of a run for the engine: properties, result files, and the Java machine if the plan needs one.
+//! Settings of a run for the engine: properties, result files, and the JVM if the plan needs one.
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
@@ -18,7 +18,7 @@ use crate::properties::Properties;
 use crate::request::Request;
 use crate::spread;
 
-/// Refuses output files that are folders, or pipes without a reader. They are checked before the run and not only at
+/// Refuses output files that are folders, or pipes without a reader. They are checked before the run, not only at
 /// its end.
 pub(super) fn refuse_unwritable(request: &Request) -> Result<(), String> {
     let files = [
@@ -43,12 +43,13 @@ pub(super) fn refuse_unwritable(request: &Request) -> Result<(), String> {
     unread.map_or(Ok(()), Err)
 }
 
-/// Longest wait for a program that is started beside the run to open its pipe, and interval between checks.
+/// Longest wait until a program that is started at the same time as the run opens its pipe, and interval between
+/// the checks.
 const READER: Duration = Duration::from_secs(5);
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
-/// True if the path is a named pipe without a reader, which would block a writer forever. If the pipe has a reader, it
-/// stays open, so that the reader does not see an end of file after this check.
+/// Returns true if the path is a named pipe without a reader, which would block a writer forever. If the pipe has a
+/// reader, the pipe stays open, so that the reader does not get an end of file after this check.
 fn is_unread_pipe(path: &Path) -> bool {
     if !std::fs::metadata(path).is_ok_and(|about| about.file_type().is_fifo()) {
         return false;
@@ -103,7 +104,7 @@ pub(crate) fn options(
     Ok(options)
 }
 
-/// Starts the Java machine, if the plan needs one. If workers were requested, they start their own.
+/// Starts the JVM, if the plan needs one. If workers were requested, they start their own.
 fn java(
     request: &Request,
     properties: &Properties,
@@ -127,8 +128,9 @@ fn java(
     Ok(Some(machine))
 }
 
-/// With `-f`, deletes the result files of the command line and of the plan's listeners. If the file name of a listener
-/// is an expression, its file is kept, as in JMeter, which looks for a file with the literal name.
+/// With `-f`, deletes the result files of the command line and of the plan's listeners. If the file name of a
+/// listener is an expression, its file is kept, as in JMeter, which searches for a file with the expression as its
+/// name.
 pub(crate) fn delete_results(request: &Request, plan: &Plan) -> Result<(), String> {
     if !request.force {
         return Ok(());

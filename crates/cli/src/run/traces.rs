@@ -118,8 +118,8 @@ impl<'a> Traces<'a> {
         self.console.warn(message);
     }
 
-    /// Handles a line from the engine. Log lines go to the log; texts that the plan prints go to the console. Warnings
-    /// of the engine go to both.
+    /// Handles a line from the engine. Log lines are written to the log; lines that the plan prints, to the
+    /// console. Warnings of the engine are written to both.
     pub(crate) fn heard(&mut self, line: &Line) {
         match line {
             Line::Printed(text) => self.console.line(text),

@@ -1,5 +1,5 @@
-//! Detects users that wait without an answer: after the end of the test, where JMeter lets them wait, and during a test
-//! whose target hangs. The run reports this once, with the way to end it.
+//! Detects users that wait without an answer: after the end of the test, where JMeter lets them wait, and during a
+//! test with a target that hangs. The run reports this once, and tells the user how to end it.
 
 use plan::plan::{Plan, Sampler, SamplerKind};
 use plan::websocket::Act;
@@ -7,9 +7,10 @@ use stats::grouped::things;
 
 use crate::progress::Progress;
 
-/// Time in milliseconds without a finished sample, after the end of the test, from which on waiting users are reported.
+/// Time in milliseconds without a finished sample, after the end of the test, after which waiting users are
+/// reported.
 const QUIET_MS: i64 = 5000;
-/// Time in milliseconds without a finished sample, during the test, from which on waiting users are reported.
+/// Time in milliseconds without a finished sample, during the test, after which waiting users are reported.
 const HANGS_MS: i64 = 10_000;
 
 /// Number of finished samples, and the time since the last one.
@@ -17,8 +18,8 @@ const HANGS_MS: i64 = 10_000;
 pub(super) struct Waiting {
     /// Planned length of the test in milliseconds, if it has one.
     pub(super) length_ms: Option<i64>,
-    /// Longest time in milliseconds between a sample and the next request of a user. Active users that send nothing for
-    /// longer must be waiting for an answer. `None` if the time is unknown.
+    /// Longest time in milliseconds between a sample and the next request of a user. Active users that send nothing
+    /// for a longer time must be waiting for an answer. `None` if this time is unknown.
     for_answers_ms: Option<i64>,
     /// Number of finished samples during the test, and the time of the last change in epoch milliseconds.
     running: Option<(u64, i64)>,
@@ -34,8 +35,8 @@ impl Waiting {
         Self { length_ms, ..Self::default() }
     }
 
-    /// Sets the longest time between requests, for a plan whose users send requests without a pause or after timers of
-    /// known length. Plans with other kinds of waiting are not checked.
+    /// Sets the longest time between requests, for a plan whose users send requests without a pause or after timers
+    /// of known length. Plans in which users wait for other things are not checked.
     pub(super) fn for_answers_of(self, plan: &Plan) -> Self {
         let waits = plan.samplers.iter().map(waits_ms);
         let longest = waits.reduce(|one, other| Some(one?.max(other?))).flatten();
@@ -100,8 +101,9 @@ impl Waiting {
     }
 }
 
-/// Returns the longest time in milliseconds that a user may wait before this sampler sends its request. Returns `None`
-/// if the user may wait for something other than an answer: a program, an unsolicited message, a pause, or Java.
+/// Returns the longest time in milliseconds for which a user may wait before this sampler sends its request.
+/// Returns `None` if the user may wait for something other than an answer: a program, an unsolicited message, a
+/// pause, or Java.
 fn waits_ms(sampler: &Sampler) -> Option<i64> {
     let is_answered = match &sampler.kind {
         SamplerKind::WebSocket(socket) => !matches!(socket.act, Act::Read(_) | Act::Hold(_)),

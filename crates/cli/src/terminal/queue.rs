@@ -1,4 +1,4 @@
-//! Queue of output to pipes and files while a plan runs, so that a full pipe delays no user of the run.
+//! Queue of output to pipes and files while a plan runs, so that a full pipe does not delay any user of the run.
 //!
 //! A thread writes the output in order. Output to a terminal is not queued, because the view of a running test is shown
 //! there. At the end the program waits until the reader has taken all output, or for [`HURRY`] after a signal to end.

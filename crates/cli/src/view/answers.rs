@@ -1,4 +1,4 @@
-//! Figures about the answers of a running test: the share of assertions that passed, and the series of numbers.
+//! Metrics about the answers of a running test: the share of assertions that passed, and the series.
 
 use record::{Frame, Label, Second};
 use stats::grouped::cut_percent;
@@ -6,7 +6,7 @@ use stats::{Checks, Number};
 
 use super::text::count;
 
-/// Assertion results and series of numbers so far.
+/// Assertion results and series so far.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
     checks: Checks,
@@ -16,12 +16,12 @@ pub(super) struct Answers {
 #[derive(Debug)]
 struct OfSeries {
     name: String,
-    /// Mean of the last second that had a number.
+    /// Mean of the last second that had a value.
     now: Option<f64>,
     all: Number,
 }
 
-/// A line of the display: true if it reports a problem, then its name and its text.
+/// A line of the display: true if it reports a problem, then its name and its content.
 pub(super) type Said = (bool, &'static str, String);
 
 impl Answers {

@@ -5,8 +5,8 @@ const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇'
 /// ASCII characters for a cell that is filled by 0 to 8 eighths.
 const ASCII: [char; 9] = [' ', '_', '_', '.', '-', '-', '=', '=', '#'];
 
-/// Returns the lines of a bar chart, the top line first. A value above zero is always visible; a value above the top
-/// ends in `^`; `None` leaves a gap.
+/// Returns the lines of a bar chart, the top line first. A value above zero is always visible; a value above the
+/// top of the scale ends in `^`; `None` leaves a gap.
 pub(super) fn bars(values: &[Option<f64>], top: f64, height: usize, ascii: bool) -> Vec<String> {
     let cells = if ascii { ASCII } else { EIGHTHS };
     let whole = 8 * height;

@@ -1,6 +1,6 @@
 //! The verdict's findings for the view of a running test. They are computed on a thread of low priority.
 //!
-//! The rules see the last [`KEPT`] seconds. They run every [`BETWEEN`], or more rarely if they take long: they never
+//! The rules see the last [`KEPT`] seconds. They run every [`BETWEEN`], or less often if they take long: they never
 //! take more than a hundredth of a processor. A finding appears and disappears as on the live page, not with every
 //! second.
 
@@ -18,13 +18,13 @@ const BETWEEN: Duration = Duration::from_secs(5);
 const REST: u32 = 100;
 /// Largest number of seconds in the thread's queue. If the queue is full, further seconds are left out.
 const WAITING: usize = 8;
-/// Nice value of the thread. It is lower in priority than the threads that run users.
+/// Nice value of the thread, which gives it a lower priority than the threads that run users.
 const NICE: i32 = 10;
 
 /// Current findings, the most important first.
 #[derive(Clone, Debug)]
 pub(super) struct Words {
-    /// True if the run is too young to state that there are no findings.
+    /// True if the run is too young to say that there are no findings.
     pub(super) early: bool,
     pub(super) findings: Vec<String>,
 }

@@ -91,7 +91,7 @@ impl Room {
 }
 
 impl Plan {
-    /// Divides the lines among the sections: first the problems, then the minimum of each section, then more for each.
+    /// Divides the lines among the sections: first the problems, then the minimum of each section, then the rest.
     fn of(view: &View, lines: usize) -> Self {
         // The head takes two lines; the charts of users, rate, p95 and errors take four.
         let mut room = Room(lines.saturating_sub(2 + 4));
@@ -415,7 +415,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Adds the share of assertions that passed, and the series of numbers from answers.
+    /// Adds the share of assertions that passed, and the series from answers.
     fn answers(&self, most: usize, out: &mut Vec<Part>) {
         let said = self.view.answers.said();
         for (at, (is_bad, name, words)) in said.iter().take(most).enumerate() {
@@ -500,7 +500,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Adds the table of labels with their figures over the last seconds.
+    /// Adds the table of labels with their metrics over the last seconds.
     fn labels(&self, lines: usize, out: &mut Vec<Part>) {
         let Some(places) = lines.checked_sub(1) else { return };
         let (rows, all) = self.view.rows(places);

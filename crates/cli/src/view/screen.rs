@@ -1,11 +1,11 @@
 //! Draws frames on the terminal, below the lines that were printed before.
 //!
-//! A frame is written in one write: the cursor moves up to the start of the last frame, each line overwrites its old
-//! version, and the remaining old lines are deleted. There is no alternate screen and the cursor is not hidden. Between
-//! two frames the cursor is at the start of the line below the frame. So a program that ends anywhere, by a panic or a
-//! signal that cannot be caught, leaves nothing to clean up. Line wrapping is off while a frame is written, so that a
-//! terminal which draws a character wider than expected spoils only one line. Terminals that support synchronized
-//! output show the frame at once.
+//! A frame is written in one write: the cursor moves up to the start of the last frame, each line overwrites its
+//! old version, and the remaining old lines are deleted. There is no alternate screen and the cursor is not hidden.
+//! Between two frames the cursor is at the start of the line below the frame. So a program that ends at any time,
+//! by a panic or a signal that cannot be caught, leaves nothing to clean up. Line wrapping is off while a frame is
+//! written, so that a terminal which draws a character wider than expected damages only one line. Terminals that
+//! support synchronized output show the frame at once.
 
 use std::time::{Duration, Instant};
 
@@ -14,10 +14,12 @@ use super::{Look, View};
 use crate::terminal;
 use crate::tty::{self, Stream};
 
-/// Interval between two frames. A changed terminal size, or lines printed in between, cause a redraw after `SOON`.
+/// Interval between two frames. If the terminal size has changed, or lines were printed in between, the frame is
+/// redrawn after `SOON`.
 const EACH: Duration = Duration::from_secs(1);
 const SOON: Duration = Duration::from_millis(100);
-/// Without a frame for this time, the process was suspended, and other output may be on the terminal.
+/// Time without a frame after which the process is assumed to have been suspended, so that other output may be on
+/// the terminal.
 const AWAY: Duration = Duration::from_secs(5);
 
 /// Escape sequences around a frame: synchronized output, and line wrapping off.
@@ -29,7 +31,7 @@ const END: &str = "\x1b[?7h\x1b[?2026l";
 pub(crate) struct Screen {
     stream: Stream,
     look: Look,
-    /// Widths in columns of the lines that are on the terminal.
+    /// Widths in columns of the lines that are shown on the terminal.
     shown: Vec<usize>,
     /// Terminal size for which these lines were formatted.
     size: Size,
@@ -90,8 +92,8 @@ impl Screen {
         }
     }
 
-    /// Returns the height of the last frame at the terminal's current size. A terminal that became narrower wraps its
-    /// lines.
+    /// Returns the height of the last frame at the terminal's current size. A terminal that has become narrower
+    /// wraps the lines of the frame.
     fn rows(&self, now: Size) -> usize {
         let columns = now.columns.max(1);
         let rows: usize = self.shown.iter().map(|width| width.div_ceil(columns).max(1)).sum();

@@ -4,7 +4,7 @@ use unicode_width::UnicodeWidthChar;
 
 use crate::terminal;
 
-/// Style of a part of a line. A style never carries information that the text lacks.
+/// Style of a part of a line. A style never carries information that the line does not contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
     Plain,
@@ -59,7 +59,8 @@ impl Line {
         self.limit.saturating_sub(self.width + self.gap)
     }
 
-    /// Adds a text, which may come from a plan or a server. A text that is too long is cut and ends in an ellipsis.
+    /// Adds a string, which may come from a plan or a server. A string that is too long is cut and ends in an
+    /// ellipsis.
     pub(super) fn add(&mut self, style: Style, text: &str) -> &mut Self {
         let (text, width) = cut(text, self.left());
         if width == 0 {
@@ -112,10 +113,11 @@ impl Line {
     }
 }
 
-/// Returns a text as one line, cut to a width and with terminal control characters replaced. Also returns its width.
+/// Returns a string as one line, cut to a width and with terminal control characters replaced. Also returns its
+/// width.
 pub(super) fn cut(text: &str, columns: usize) -> (String, usize) {
-    // A character may have no width, so the number of characters is limited as well: a text from outside may be of any
-    // length.
+    // A character may have no width, so the number of characters is limited as well, because a string from outside
+    // may have any length.
     let most = columns * 4 + 16;
     let end = text.char_indices().nth(most).map_or(text.len(), |(at, _)| at);
     let shown = terminal::one_line(&text[..end]);
@@ -135,7 +137,7 @@ pub(super) fn cut(text: &str, columns: usize) -> (String, usize) {
     if whole { (out, width) } else { ellipsis(out, fits, columns) }
 }
 
-/// Cuts a text to leave one column, and appends the ellipsis.
+/// Cuts a string to leave one column, and appends the ellipsis.
 fn ellipsis(mut out: String, (end, width): (usize, usize), columns: usize) -> (String, usize) {
     if columns == 0 {
         return (String::new(), 0);
@@ -145,7 +147,7 @@ fn ellipsis(mut out: String, (end, width): (usize, usize), columns: usize) -> (S
     (out, width + 1)
 }
 
-/// Converts a text to ASCII of the same width, for a terminal without UTF-8.
+/// Converts a string to ASCII of the same width, for a terminal without UTF-8.
 fn ascii(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {
@@ -161,7 +163,7 @@ fn ascii(text: &str) -> String {
     out
 }
 
-/// Returns the width of a text in columns.
+/// Returns the width of a string in columns.
 pub(super) fn width(text: &str) -> usize {
     text.chars().map(|char| char.width().unwrap_or(0)).sum()
 }

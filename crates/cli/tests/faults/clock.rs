@@ -1,5 +1,5 @@
-//! The wall clock is set by one hour during a run. Durations use the monotonic clock, so no figure changes and no user
-//! is late.
+//! The wall clock is set by one hour during a run. Durations use the monotonic clock, so no metric changes and no
+//! user is late.
 
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};

@@ -1,11 +1,11 @@
 //! Memory does not grow with the length of a run. Each kind of plan runs for a day on a clock that the test advances,
 //! under an allocator that counts.
 //!
-//! The engine, the totals of a run and the targets are in this process; the targets keep nothing. Some plans have a new
-//! label, host or error in every sample. The engine bounds what it stores of those, and reaches the bound within the
-//! first hour. Tests run one after the other, because the allocator counts for the whole process. Real time passes only
-//! while requests are in flight. Workers and Java scripts are not tested here, because the test's clock reaches neither
-//! other processes nor a Java machine. `bench/soak` tests those in real time.
+//! The engine, the totals of a run and the targets are in this process; the targets keep nothing. Some plans have a
+//! new label, host or error in every sample. The engine bounds what it stores of those, and reaches the bound
+//! within the first hour. Tests run one after the other, because the allocator counts for the whole process. Real
+//! time passes only while requests are in flight. Workers and Java scripts are not tested here, because the test's
+//! clock reaches neither other processes nor a JVM. `bench/soak` tests those in real time.
 
 mod peer;
 mod plans;

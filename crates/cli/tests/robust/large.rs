@@ -1,5 +1,5 @@
-//! Responses larger than the part that Throng keeps: all bytes are counted, and memory stays bounded while they arrive
-//! (`bench/bounds` judges the printed figures).
+//! Responses larger than the part that Throng keeps: all bytes are counted, and memory stays bounded while they
+//! arrive (`bench/bounds` judges the printed metrics).
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -1,4 +1,4 @@
-//! Settings in force of a watched Java machine appear in the summary and in the comparison of two runs.
+//! Settings in force of a watched JVM appear in the summary and in the comparison of two runs.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -19,7 +19,7 @@ fn exporter(text: String) -> String {
     format!("app=http://{address}")
 }
 
-/// Returns the metrics of an exporter that runs inside a Java machine.
+/// Returns the metrics of an exporter that runs inside a JVM.
 fn java(heap_max: u64, collector: &str, options: &str) -> String {
     format!(
         "jvm_memory_bytes_used{{area=\"heap\",}} 5\njvm_memory_bytes_max{{area=\"heap\",}} {heap_max}\n\
@@ -28,7 +28,7 @@ fn java(heap_max: u64, collector: &str, options: &str) -> String {
     )
 }
 
-/// Runs the plan while a Java machine with these metrics is watched. Returns the run's folder.
+/// Runs the plan while a JVM with these metrics is watched. Returns the run's folder.
 fn run(program: &Program, name: &str, text: String) -> String {
     let host = exporter(text);
     let line = ["run", "plan.jmx", "--runs", name, "--watch", &host, "-Jms=500", "-Jloops=6"];

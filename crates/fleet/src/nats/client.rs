@@ -162,7 +162,7 @@ struct Thread {
     say: Box<dyn FnMut(Event) + Send>,
 }
 
-/// The reason for which a connection ended.
+/// The reason why a connection ended.
 struct Ended {
     words: String,
     refused: bool,

@@ -55,7 +55,7 @@ impl Secret {
         Ok(Self { pair, seed, kind })
     }
 
-    /// Finds the key in a text, like `SUAM…`. Other lines, as in a credentials file, are ignored.
+    /// Finds the key in a string, like `SUAM…`. Other lines, as in a credentials file, are ignored.
     pub fn read(text: &str) -> Result<Self, String> {
         let mut lines = text.lines().map(str::trim);
         let line = lines.find(|line| line.starts_with('S') && line.len() == 58);
@@ -93,7 +93,7 @@ impl Secret {
 }
 
 impl Public {
-    /// Finds the key in a text, like `UDXU…`. Lines that begin with `#` are ignored.
+    /// Finds the key in a string, like `UDXU…`. Lines that begin with `#` are ignored.
     pub fn read(text: &str) -> Result<Self, String> {
         let mut lines = text.lines().map(str::trim);
         let line = lines.find(|line| !line.is_empty() && !line.starts_with('#'));

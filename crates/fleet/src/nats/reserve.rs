@@ -179,7 +179,7 @@ pub(super) struct Reservation<'a> {
     cancelled: &'a dyn Fn() -> bool,
     /// The last offer of each agent.
     pub(super) offers: BTreeMap<String, Offer>,
-    /// The last reason for which the server could not be reached.
+    /// The last reason why the server could not be reached.
     down: String,
 }
 
@@ -304,7 +304,7 @@ impl<'a> Reservation<'a> {
         self.asked.names.is_empty() || self.asked.names.binary_search(name).is_ok()
     }
 
-    /// Returns the reason for which an agent cannot be reserved.
+    /// Returns the reason why an agent cannot be reserved.
     fn unfit(&self, offer: &Offer) -> Option<String> {
         let Pools { zones, labels, .. } = self.asked;
         if offer.busy {

@@ -40,7 +40,7 @@ impl Shared {
         Ok(Self(key))
     }
 
-    /// Reads a key from a text: 64 hexadecimal digits on a line. Lines that begin with `#` are ignored.
+    /// Reads a key from a string: 64 hexadecimal digits on a line. Lines that begin with `#` are ignored.
     pub(super) fn read(text: &str) -> Result<Self, String> {
         let mut lines = text.lines().map(str::trim);
         let line = lines.find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or("");

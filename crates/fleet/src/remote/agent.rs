@@ -37,7 +37,7 @@ const FIGURES: Duration = Duration::from_secs(10);
 pub(super) const RESEND: Duration = Duration::from_secs(3);
 /// Time for samples in flight after the grant has expired.
 const LAST_SAMPLES: Duration = Duration::from_secs(10);
-/// The reason for which users stop without an order.
+/// The reason why users stop without an order.
 pub(super) const ALONE: &str =
     "an agent received no message from the coordinator for longer than the grace time";
 const SECOND: i64 = 1_000_000_000;

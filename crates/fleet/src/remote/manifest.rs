@@ -204,7 +204,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// Adds the files that functions in a text read.
+    /// Adds the files that functions in a string read.
     fn functions(&mut self, text: &str) {
         for name in READERS {
             for (at, _) in text.match_indices(&format!("${{{name}(")) {
@@ -237,7 +237,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// Evaluates a text, if properties and variables suffice.
+    /// Evaluates a string, if properties and variables suffice.
     fn value(&self, text: &str, depth: u32) -> Option<String> {
         let Some(at) = text.find("${") else { return Some(text.to_owned()) };
         let length = closing(&text[at + 2..])?;

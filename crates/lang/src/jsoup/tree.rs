@@ -318,7 +318,7 @@ impl Sink {
     }
 }
 
-/// Splits a text into parts; ends early once the evaluation has exceeded its work limit.
+/// Splits a string into parts; ends early once the evaluation has exceeded its work limit.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     let (mut rest, mut tags) = (text, Tags::default());
     std::iter::from_fn(move || {

@@ -1,5 +1,5 @@
-//! Figures that a file names once at its beginning and then identifies by position: figures of the generator, figures
-//! of its machine, and counters. A program ignores figures that it does not know.
+//! Metrics that a file names once at its beginning and then identifies by position: metrics of the generator,
+//! metrics of its machine, and counters. A program ignores metrics that it does not know.
 //!
 //! Fractions, loads and seconds are written as whole millionths.
 
@@ -9,7 +9,7 @@ use stats::{Counter, Counters};
 use super::bytes::{In, Out};
 use crate::second::Generator;
 
-/// A numeric type of a figure, with its conversion to a whole number.
+/// A numeric type of a metric, with its conversion to a whole number.
 trait Figure {
     fn to_whole(&self) -> u64;
     fn of_whole(whole: u64) -> Self;
@@ -123,7 +123,7 @@ figures!(MACHINE, of_machine, set_machine, Machine {
     "memory_available" = memory_available,
 });
 
-/// The names of the figures of a file, in the order of their positions.
+/// The names of the metrics of a file, in the order of their positions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Columns {
     counters: Vec<String>,
@@ -131,11 +131,11 @@ pub(crate) struct Columns {
     machine: Vec<String>,
 }
 
-/// Names of the two heap figures, used and maximum. A file has both or neither.
+/// Names of the two heap metrics, used and maximum. A file has both or neither.
 const HEAP: [&str; 2] = ["heap_used", "heap_most"];
 
 impl Columns {
-    /// Returns the names of all figures that this program supports.
+    /// Returns the names of all metrics that this program supports.
     pub(crate) fn known() -> Self {
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         Self {

@@ -18,7 +18,7 @@ use crate::{CauseName, ClassName, Fact, Label, Series, Unit};
 pub(crate) enum Kind {
     /// The entry with the facts of the run.
     Frame = 1,
-    /// The names of figures of the generator, of its machine, and of counters.
+    /// The names of metrics of the generator, of its machine, and of counters.
     Columns = 2,
     Label = 3,
     Cause = 4,

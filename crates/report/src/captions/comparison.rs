@@ -266,7 +266,7 @@ fn most_changed(row: &Row, times: Times) -> Option<Words> {
     ))
 }
 
-/// Returns the name of a compared figure. Figures of times include the kind of time.
+/// Returns the name of a compared metric. Metrics of times include the kind of time.
 pub fn metric(name: &str, times: Times) -> Words {
     match name {
         "rate" => words(name, "速率"),

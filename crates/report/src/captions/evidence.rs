@@ -1,10 +1,10 @@
-//! Names of the figures that support a finding, in the words of a page. Programs read the keys (`verdict.json`).
+//! Names of the metrics that support a finding, in the words of a page. Programs read the keys (`verdict.json`).
 
 use answers::verdict::Words;
 
 use crate::model::words;
 
-/// Returns the name of a figure. A figure without words of its own keeps its key, with spaces.
+/// Returns the name of a metric. A metric without words of its own keeps its key, with spaces.
 pub fn name(key: &str) -> Words {
     match NAMES.binary_search_by_key(&key, |(known, ..)| known) {
         Ok(at) => words(NAMES[at].1, NAMES[at].2),
@@ -12,7 +12,7 @@ pub fn name(key: &str) -> Words {
     }
 }
 
-/// Keys of all figures in alphabetical order, each with its English and its Chinese name.
+/// Keys of all metrics in alphabetical order, each with its English and its Chinese name.
 const NAMES: [(&str, &str, &str); 129] = [
     ("aborted_for_memory", "Connections ended for lack of memory", "因内存不足而中断的连接"),
     ("accepted_per_request", "Connections accepted per request", "每个请求接受的连接"),

@@ -1,4 +1,4 @@
-//! The figures of a run by agent and by zone. A run on one machine has neither table.
+//! The metrics of a run by agent and by zone. A run on one machine has neither table.
 
 use crate::captions::{digits, grouped, share, time};
 use crate::html::Html;

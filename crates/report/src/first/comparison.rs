@@ -99,9 +99,9 @@ fn verdict(out: &mut Html, page: &ComparisonPage) {
     out.raw("</section>");
 }
 
-/// Returns the rows of the first screen, and the number of label rows that were cut. Rows of all requests come first.
-/// Labels that differ follow with their different figures, the largest changes first. The other labels follow with
-/// their p95.
+/// Returns the rows of the first screen, and the number of label rows that were cut. Rows of all requests come
+/// first. Labels that differ follow with their different metrics, the largest changes first. The other labels
+/// follow with their p95.
 pub(crate) fn shown(page: &ComparisonPage) -> (Vec<&Row>, usize) {
     let (all, labels): (Vec<&Row>, Vec<&Row>) =
         page.rows.iter().partition(|row| row.label.is_none());

@@ -27,7 +27,7 @@ const WANTED: [Column; 5] = [
     Column::SentBytes,
 ];
 
-/// A note about a result file, for readers of its figures.
+/// A note about a result file, for readers of its metrics.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
     /// The last row is incomplete and was left out.
@@ -133,7 +133,7 @@ struct Label {
     errors: errors::Count,
 }
 
-/// Collects rows and computes the figures.
+/// Collects rows and computes the metrics.
 #[derive(Debug)]
 pub struct Gatherer<'s> {
     settings: &'s Settings,
@@ -336,7 +336,7 @@ impl<'s> Gatherer<'s> {
         })
     }
 
-    /// Returns the figures, and the record if requested. Returns an error if no row was counted.
+    /// Returns the metrics, and the record if requested. Returns an error if no row was counted.
     pub fn end(mut self) -> Result<Read, Refused> {
         let rows = self.rows.take();
         let figures = self.figures()?;
@@ -419,7 +419,7 @@ pub fn parts(file: &Path) -> Vec<PathBuf> {
     found.into_values().collect()
 }
 
-/// The figures of result files, and the record of the counted rows.
+/// The metrics of result files, and the record of the counted rows.
 #[derive(Debug)]
 pub struct Read {
     pub figures: Figures,

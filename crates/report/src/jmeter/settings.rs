@@ -1,4 +1,4 @@
-//! The properties that the figures of JMeter's dashboard depend on.
+//! The properties that the metrics of JMeter's dashboard depend on.
 
 use lang::regexp::Regexp;
 use stats::backend::Estimator;
@@ -7,7 +7,7 @@ use stats::jtl::{Columns, Pattern, TimestampFormat};
 const WINDOW: i64 = 20_000;
 const PREFIX: &str = "jmeter.reportgenerator.";
 
-/// Properties with an effect on the figures or the tables.
+/// Properties with an effect on the metrics or the tables.
 pub const PROPERTIES: &[&str] = &[
     "jmeter.reportgenerator.apdex_per_transaction",
     "jmeter.reportgenerator.apdex_satisfied_threshold",
@@ -26,7 +26,7 @@ pub const PROPERTIES: &[&str] = &[
     "jmeter.reportgenerator.statistic_window",
 ];
 
-/// The reason why there are no figures, as a message for the user.
+/// The reason why there are no metrics, as a message for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused(pub String);
 
@@ -59,7 +59,7 @@ impl Shown {
     }
 }
 
-/// The values of the properties that the figures depend on.
+/// The values of the properties that the metrics depend on.
 #[derive(Debug)]
 pub struct Settings {
     pub(super) columns: Columns,

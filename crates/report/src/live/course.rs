@@ -278,7 +278,7 @@ impl Course {
         })
     }
 
-    /// Returns the current figures: those of the first row of the live page, and those of its table of labels.
+    /// Returns the current metrics: those of the first row of the live page, and those of its table of labels.
     pub fn now(&self) -> Value {
         let record = &self.record;
         let mut now = json!(Figures::new(record, self.users, self.state));

@@ -1,4 +1,4 @@
-//! The figures of the last ten seconds, which the live page shows in its first row.
+//! The metrics of the last ten seconds, which the live page shows in its first row.
 
 use answers::criterion::Times;
 use record::{Part, Record, Second};
@@ -6,10 +6,10 @@ use serde::Serialize;
 use stats::Checks;
 use stats::hist::Hist;
 
-/// Length of the window that the figures cover, ms.
+/// Length of the window that the metrics cover, ms.
 const WINDOW_MS: i64 = 10_000;
 
-/// The current figures of a running test.
+/// The current metrics of a running test.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(super) struct Figures {
     at_ms: i64,
@@ -54,7 +54,7 @@ struct Quota {
     processors: f64,
     /// Share of the scheduler periods in which the quota throttled the generator.
     stopped_share: f64,
-    /// True if the quota throttles the generator so often that the figures are doubtful.
+    /// True if the quota throttles the generator so often that the metrics are doubtful.
     is_limit: bool,
 }
 
@@ -78,7 +78,7 @@ pub(super) fn window(seconds: &[Second]) -> &[Second] {
 }
 
 impl Figures {
-    /// Computes the figures from the last seconds. `users` is the currently requested number of users.
+    /// Computes the metrics from the last seconds. `users` is the currently requested number of users.
     pub(super) fn new(record: &Record, users: Option<u64>, state: record::State) -> Self {
         let frame = &record.frame;
         let Some(newest) = record.seconds.last() else {

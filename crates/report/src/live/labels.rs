@@ -1,4 +1,4 @@
-//! The table of labels on the live page: figures of the last seconds, a row per label.
+//! The table of labels on the live page: metrics of the last seconds, a row per label.
 //!
 //! Rows keep their order from second to second: labels with the most samples so far come first.
 
@@ -17,11 +17,11 @@ const MOST: usize = 20;
 pub(super) struct Table {
     rows: Vec<Row>,
     more: usize,
-    /// Length of the time that the figures cover, seconds.
+    /// Length of the time that the metrics cover, seconds.
     seconds: f64,
 }
 
-/// The figures of a label.
+/// The metrics of a label.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct Row {
     name: String,

@@ -1,5 +1,5 @@
-//! Selection of the findings that a live page shows. A rule's findings appear after the rule has reported twice in a
-//! row, and disappear after it has been silent three times in a row. So a figure near a threshold does not make a
+//! Selection of the findings that a live page shows. A rule's findings appear after the rule has reported twice in
+//! a row, and disappear after it has been silent three times in a row. So a metric near a threshold does not make a
 //! finding flicker.
 
 use answers::verdict::{Finding, Verdict};

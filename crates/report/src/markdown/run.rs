@@ -128,7 +128,7 @@ fn failures(out: &Page, totals: &Totals) -> (String, Option<String>) {
     (said(totals.failed, totals.samples), of_transactions)
 }
 
-/// Adds the series of numbers from responses.
+/// Adds the series from responses.
 fn series(out: &mut Page, page: &RunPage) {
     if page.series.is_empty() {
         return;

@@ -6,7 +6,7 @@
 
 use crate::html::hidden;
 
-/// Zero-width space that splits a text that a service would take for a mention, a reference or an address.
+/// Zero-width space that splits a string that a service would take for a mention, a reference or an address.
 const SPLIT: char = '\u{200b}';
 
 /// Returns a name as a code span of at most `most` characters.

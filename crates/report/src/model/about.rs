@@ -20,7 +20,7 @@ pub struct Given<'a> {
     pub properties: &'a [(String, String)],
     /// Notes on the plan from the check before the run.
     pub notes: &'a [String],
-    /// The figures of JMeter's dashboard, if the user requested them.
+    /// The metrics of JMeter's dashboard, if the user requested them.
     pub jmeter: Option<&'a Figures>,
     /// The machines that sent the load; empty if this machine sent it.
     pub agents: &'a Agents,
@@ -184,7 +184,8 @@ impl How {
     }
 }
 
-/// Returns all warnings that a reader must see before the figures: missing parts of the data, and a run without an end.
+/// Returns all warnings that a reader must see before the metrics: missing parts of the data, and a run without an
+/// end.
 pub fn losses(record: &Record) -> Vec<Words> {
     let mut losses: Vec<Words> = record.flaws.iter().map(flaw).collect();
     if record.frame.ending == Ending::Unknown && record.has.generator {

@@ -1,6 +1,6 @@
-//! The machines that sent the load of a run, with the figures of each, and their zones.
+//! The machines that sent the load of a run, with the metrics of each, and their zones.
 
-/// The figures of one machine, or of all machines of a zone.
+/// The metrics of one machine, or of all machines of a zone.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Agent {
     /// Name of the machine or of the zone; empty for the zone of machines without a zone.

@@ -67,7 +67,7 @@ pub struct Margin {
     pub margin: Option<f64>,
 }
 
-/// The time that the chart over the load shows: the figure of a criterion, with its limit.
+/// The time that the chart over the load shows: the metric of a criterion, with its limit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct JudgedTime {
     /// Name of the time, with the label whose samples count.
@@ -576,8 +576,8 @@ impl Searched<'_> {
     }
 }
 
-/// Figures from the light probe and the overload probe together: rate beyond the limit, number of requests processed at
-/// once, and processing time of one request.
+/// Metrics from the light probe and the overload probe together: rate beyond the limit, number of requests
+/// processed at once, and processing time of one request.
 struct Concurrency {
     rate: f64,
     at_once: f64,

@@ -9,7 +9,7 @@ use stats::grouped::cut_percent;
 use super::words;
 use crate::captions::grouped;
 
-/// Figures of successful requests and of checked responses, for a set of samples on which assertions ran.
+/// Metrics of successful requests and of checked responses, for a set of samples on which assertions ran.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Answers {
     /// Number of requests that succeeded by transport and status.
@@ -25,7 +25,7 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// Builds the figures of a set of samples; `None` if no assertion is known.
+    /// Builds the metrics of a set of samples; `None` if no assertion is known.
     pub(super) fn new(checks: &Checks, samples: u64) -> Option<Self> {
         let Checks { checked, unexpected, failed } = *checks;
         let is_known = checked > 0 && checked >= unexpected;
@@ -38,7 +38,7 @@ impl Answers {
         })
     }
 
-    /// Builds the figures of all requests of a record. With assertions in the plan, they exist even if none ran.
+    /// Builds the metrics of all requests of a record. With assertions in the plan, they exist even if none ran.
     pub(super) fn of_run(record: &Record, samples: u64) -> Option<Self> {
         let mut sum = Checks::default();
         for second in &record.seconds {
@@ -61,7 +61,7 @@ impl Answers {
         (checked > 0).then(|| expected as f64 * 100.0 / checked as f64)
     }
 
-    /// Returns name, value and note of two figures: successful requests, and responses as expected.
+    /// Returns name, value and note of two metrics: successful requests, and responses as expected.
     pub fn figures(&self) -> [(Words, String, Words); 2] {
         let succeeded = self.requests_succeeded;
         let share = percent_text(succeeded as f64 * 100.0 / self.samples.max(1) as f64);

@@ -1,9 +1,9 @@
-//! Columns of a timeline: one figure at each instant, as integers times a scale.
+//! Columns of a timeline: one metric at each instant, as integers times a scale.
 
 use answers::verdict::Words;
 use serde::Serialize;
 
-/// A figure over time. `values` times `scale` is the figure in its unit.
+/// A metric over time. `values` times `scale` is the metric in its unit.
 #[derive(Debug, Serialize)]
 pub struct Column {
     pub id: String,
@@ -37,7 +37,7 @@ impl Column {
         self
     }
 
-    /// Returns the known figures of the column with their indices.
+    /// Returns the known metrics of the column with their indices.
     pub fn figures(&self) -> impl DoubleEndedIterator<Item = (usize, f64)> + '_ {
         let known =
             |(i, value): (usize, &Option<i64>)| value.map(|value| (i, value as f64 * self.scale));

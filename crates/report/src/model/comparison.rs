@@ -62,7 +62,7 @@ pub struct Doubtful {
     pub words: Words,
 }
 
-/// A figure of both sides.
+/// A metric of both sides.
 #[derive(Debug, Serialize)]
 pub struct Row {
     /// The label; `None` for all requests.
@@ -71,7 +71,7 @@ pub struct Row {
     pub unit: &'static str,
     pub a: f64,
     pub b: f64,
-    /// Change of the figure relative to side A; for error rates, the difference of both fractions. `low`, `high`,
+    /// Change of the metric relative to side A; for error rates, the difference of both fractions. `low`, `high`,
     /// `floor` and `detectable` have the same form.
     pub change: f64,
     pub low: Option<f64>,

@@ -124,7 +124,7 @@ impl Cost {
         Self { core_seconds, memory_gib_hours, sent_bytes, received_bytes, money, jmeter_estimate }
     }
 
-    /// Returns name, value and note of each figure for a page.
+    /// Returns name, value and note of each metric for a page.
     pub fn figures(&self) -> Vec<(Words, String, Words)> {
         let seconds = |value: f64| format!("{} core-s", digits(value));
         let (memory, sent) = (digits(self.memory_gib_hours), bytes(self.sent_bytes));

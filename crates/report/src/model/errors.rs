@@ -1,4 +1,4 @@
-//! Causes of errors over the run, and figures of exchanges by address or header.
+//! Causes of errors over the run, and metrics of exchanges by address or header.
 
 use record::kept::Why;
 use record::{ClassName, Record};
@@ -88,7 +88,7 @@ pub(super) fn causes(record: &Record, instants: &[Instant], order: &Order) -> Ve
     found
 }
 
-/// Figures of the exchanges with one address, or with one value of a header.
+/// Metrics of the exchanges with one address, or with one value of a header.
 #[derive(Debug, Serialize)]
 pub struct Class {
     pub kind: String,

@@ -24,7 +24,7 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// Sums the figures of seconds; `None` if no request was sent to a gateway.
+    /// Sums the metrics of seconds; `None` if no request was sent to a gateway.
     pub fn new(seconds: &[Second]) -> Option<Self> {
         let sum = |counter| seconds.iter().map(|second| second.counters.get(counter)).sum::<u64>();
         let (sealed, hits) = (sum(Counter::MgsSealed), sum(Counter::MgsCacheHits));
@@ -38,7 +38,7 @@ impl Gateway {
         })
     }
 
-    /// Returns name, value and note of each figure.
+    /// Returns name, value and note of each metric.
     pub fn figures(&self) -> Vec<(Words, String, Words)> {
         let each = time(self.cpu_us);
         let mut found = vec![(

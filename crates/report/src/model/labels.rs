@@ -29,7 +29,7 @@ pub struct Label {
     pub quantiles: Vec<Quantile>,
     /// The service times of the label, if the other times are response times.
     pub service: Option<Service>,
-    /// Figures of checked responses, if assertions ran on the label's responses.
+    /// Metrics of checked responses, if assertions ran on the label's responses.
     pub answers: Option<Answers>,
     pub received_bytes: u64,
     pub sent_bytes: u64,
@@ -85,7 +85,7 @@ impl Order {
     }
 }
 
-/// Sums the figures of each label, and sorts the labels.
+/// Sums the metrics of each label, and sorts the labels.
 pub(super) fn order(record: &Record, most: usize) -> Order {
     let mut sums = vec![Part::default(); record.labels.len()];
     for (label, part) in record.seconds.iter().flat_map(|second| &second.labels) {
@@ -167,7 +167,7 @@ pub(super) fn rest(record: &Record, order: &Order) -> Option<Rest> {
     Some(Rest { labels: order.rest.len(), row })
 }
 
-/// Computes the figures of a row that depend only on the sum of the samples.
+/// Computes the metrics of a row that depend only on the sum of the samples.
 fn row(record: &Record, sum: &Part, hist: &Hist) -> Label {
     let length = record.frame.rate_s();
     let times = Times::judged(record);

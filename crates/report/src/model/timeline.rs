@@ -143,7 +143,7 @@ fn shown(marks: &[record::Mark]) -> Vec<Mark> {
 fn phase_in_chinese(name: &str) -> String {
     let (group, said) = name.rsplit_once(": ").map_or(("", name), |(group, said)| {
         match group.rsplit_once("step ") {
-            // In a text about a step, the number of the step is followed by a colon, too.
+            // In a string about a step, the number of the step is followed by a colon, too.
             Some((before, number)) if number.contains(" of ") => (before, &name[before.len()..]),
             _ => (&name[..group.len() + 2], said),
         }

@@ -1,4 +1,4 @@
-//! The figures of the whole run, with their intervals.
+//! The metrics of the whole run, with their intervals.
 
 use answers::autocorrelation::memory;
 use answers::bootstrap::Unit;
@@ -34,7 +34,7 @@ pub struct Totals {
     pub rate_margin: Option<f64>,
     pub sent_bytes: u64,
     pub received_bytes: u64,
-    /// The kind of times in the figures: the times that criteria judge.
+    /// The kind of times in the metrics: the times that criteria judge.
     pub times: Times,
     pub mean_us: f64,
     pub min_us: f64,
@@ -42,22 +42,22 @@ pub struct Totals {
     pub quantiles: Vec<Quantile>,
     /// The service times of the run, if the other times are response times.
     pub service: Option<Service>,
-    /// Figures of checked responses, in runs with assertions.
+    /// Metrics of checked responses, in runs with assertions.
     pub answers: Option<Answers>,
     /// The generator's share of the total time.
     pub own_share: Option<f64>,
     /// The generator's part of the mean time, and that mean time, µs.
     pub own_us: Option<(f64, f64)>,
-    /// Number of transactions and of failed transactions, in plans with transactions. No other figure counts them.
+    /// Number of transactions and of failed transactions, in plans with transactions. No other metric counts them.
     pub transactions: Option<Transactions>,
     /// Number of samples in flight that were cut when the run ended.
     pub under_way_at_end: Option<u64>,
-    /// Figures of requests for a mobile gateway. The page's script does not read them.
+    /// Metrics of requests for a mobile gateway. The page's script does not read them.
     #[serde(skip)]
     pub gateway: Option<Gateway>,
 }
 
-/// Service times, if the other figures are response times.
+/// Service times, if the other metrics are response times.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Service {
     pub mean_us: f64,

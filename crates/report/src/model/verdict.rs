@@ -131,8 +131,8 @@ fn is_about(of: &answers::verdict::Finding, chart: &Chart) -> bool {
     })
 }
 
-/// Returns a figure of a finding. Findings about series of numbers have the user's names of these series, which are
-/// texts already.
+/// Returns a metric of a finding. Findings about series have the user's names of these series, which are texts
+/// already.
 fn shown(finding: &str, of: &Evidence) -> Shown {
     let is_series = matches!(finding, "series_level" | "series_moves");
     Shown {

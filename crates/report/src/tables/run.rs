@@ -66,12 +66,12 @@ pub(super) fn quantiles(of: &[Quantile]) -> impl Iterator<Item = Cell> + '_ {
 const SERVICE: [&str; 5] =
     ["service_mean_ms", "service_p50_ms", "service_p95_ms", "service_p99_ms", "service_max_ms"];
 
-/// Returns a cell with the name of the times that the figures of a row are based on.
+/// Returns a cell with the name of the times that the metrics of a row are based on.
 fn times(of: Times) -> Cell {
     Cell::Text(of.word().en)
 }
 
-/// Returns the cells of [`SERVICE`]. Without separate service times, the row's own figures are service times.
+/// Returns the cells of [`SERVICE`]. Without separate service times, the row's own metrics are service times.
 fn service(
     of: Option<&Service>,
     (mean_us, quantiles, max_us): (f64, &[Quantile], f64),

@@ -1,4 +1,4 @@
-//! Test cases for JMeter's dashboard figures. A case is a result file with properties.
+//! Test cases for JMeter's dashboard metrics. A case is a result file with properties.
 
 use crate::made;
 

@@ -17,7 +17,7 @@ pub struct Metric {
     pub value: String,
 }
 
-/// Collects the figures of the current interval and writes their text.
+/// Collects the metrics of the current interval and writes their text.
 #[derive(Debug)]
 pub struct Graphite {
     prefix: String,

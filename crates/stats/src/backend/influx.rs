@@ -23,7 +23,7 @@ pub struct Target {
     pub percentiles: Vec<f32>,
 }
 
-/// Writes lines. It stores the measurement, the tags, and the conversion of figures to fields.
+/// Writes lines. It stores the measurement, the tags, and the conversion of metrics to fields.
 #[derive(Clone, Debug)]
 pub struct LineFormat {
     measurement: String,
@@ -155,7 +155,7 @@ impl LineFormat {
     }
 }
 
-/// Collects the figures of the current interval and writes their text.
+/// Collects the metrics of the current interval and writes their text.
 #[derive(Debug)]
 pub struct Influx {
     format: LineFormat,

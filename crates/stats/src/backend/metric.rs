@@ -1,4 +1,4 @@
-//! JMeter's SamplerMetric and UserMetric: the figures of a label, and of users, in the current interval.
+//! JMeter's SamplerMetric and UserMetric: the metrics of a label, and of users, in the current interval.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ impl Default for Windows {
     }
 }
 
-/// The figures of one label in the current interval.
+/// The metrics of one label in the current interval.
 #[derive(Clone, Debug)]
 pub(super) struct SamplerMetric {
     pub(super) ok: Window,
@@ -123,7 +123,7 @@ impl SamplerMetric {
     }
 }
 
-/// The figures of all labels and of the users.
+/// The metrics of all labels and of the users.
 #[derive(Clone, Debug)]
 pub struct Metrics {
     pub(super) windows: Windows,
@@ -140,7 +140,7 @@ impl Metrics {
         Self { windows, samplers: BTreeMap::new(), users, started: 0, finished: 0 }
     }
 
-    /// Adds a sample to the figures under `total`, and to those of its label if there is one.
+    /// Adds a sample to the metrics under `total`, and to those of its label if there is one.
     pub(super) fn add(&mut self, total: &str, label: Option<&str>, taken: &Taken) {
         self.users.push(f64::from(taken.active));
         if let Some(label) = label {
@@ -149,7 +149,7 @@ impl Metrics {
         self.of(total).add(taken, true);
     }
 
-    /// Returns the figures of a label. Above the limit of labels, further labels share one entry.
+    /// Returns the metrics of a label. Above the limit of labels, further labels share one entry.
     fn of(&mut self, label: &str) -> &mut SamplerMetric {
         if !self.samplers.contains_key(label) {
             if self.samplers.len() >= MAX_LABELS && label != OTHER_LABELS {
@@ -174,7 +174,7 @@ impl Metrics {
     }
 }
 
-/// Formats a percentage for names of figures, with the pattern `0.##`.
+/// Formats a percentage for names of metrics, with the pattern `0.##`.
 pub(super) fn short(percent: f32) -> String {
     let mut out = String::new();
     DecimalFormat::up_to(2).write_double(percent.into(), &mut out);

@@ -383,7 +383,7 @@ fn name(tag: &[u8]) -> &[u8] {
     &tag[..end.unwrap_or(tag.len())]
 }
 
-/// Returns the end of the tag, comment or instruction at the start of a text.
+/// Returns the end of the tag, comment or instruction at the start of a string.
 fn tag_end(text: &[u8]) -> Option<usize> {
     let behind = |end: &[u8]| memchr::memmem::find(text, end).map(|at| at + end.len());
     if text.starts_with(b"<!--") {

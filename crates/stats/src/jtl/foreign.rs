@@ -50,7 +50,7 @@ pub(super) fn packed(head: &[u8]) -> Option<&'static str> {
     known.or_else(|| line.contains(&0).then_some("binary data"))
 }
 
-/// Returns the kind of a text that is not a result file; `None` if it may be a result file.
+/// Returns the kind of a string that is not a result file; `None` if it may be a result file.
 pub(super) fn text(head: &[u8]) -> Option<&'static str> {
     let begin = head.trim_ascii_start();
     let begins = |text: &str| {

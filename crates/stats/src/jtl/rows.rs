@@ -153,7 +153,7 @@ struct Split {
     copy: Vec<u8>,
 }
 
-/// The kind of the row at the beginning of a text, with its length in bytes.
+/// The kind of the row at the beginning of a string, with its length in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
     Row(usize),
@@ -167,7 +167,7 @@ enum Found {
 }
 
 impl Split {
-    /// Splits the row at the beginning of a text. `ended` is true if the text is the rest of the file.
+    /// Splits the row at the beginning of a string. `ended` is true if the text is the rest of the file.
     fn row(&mut self, text: &[u8], delimiter: u8, ended: bool) -> Found {
         self.fields.clear();
         let found = memchr::memchr2(b'\n', b'"', text);

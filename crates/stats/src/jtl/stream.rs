@@ -85,7 +85,7 @@ pub struct Left {
 /// programs write for an unknown time.
 pub const LONGEST_MS: i64 = i32::MAX as i64;
 
-/// The reason for which a row could not be read.
+/// The reason why a row could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
     /// The number of fields in the row differs from the number of names in the heading.
@@ -113,7 +113,7 @@ pub enum Why {
     TooLong,
     /// A field for a number of bytes is not a number.
     Bytes,
-    /// The row is a figure of a host, written by the plug-in PerfMon.
+    /// The row is a metric of a host, written by the plug-in PerfMon.
     PerfMon,
     /// The column success contains neither `true` nor `false`.
     Success,
@@ -234,7 +234,7 @@ impl Fields<'_> {
         })
     }
 
-    /// Returns the reason for which a row with the right number of fields could not be read.
+    /// Returns the reason why a row with the right number of fields could not be read.
     pub fn why(&self) -> Why {
         match (self.time_ms(), self.number(Column::Elapsed)) {
             (None, _) if self.is_rounded() => Why::Rounded,

@@ -62,7 +62,7 @@ impl Times {
         Self { given, is_unread, last: Cell::new(0), zone, in_seconds: Cell::new(false) }
     }
 
-    /// Returns the reason for which a timestamp cannot be read.
+    /// Returns the reason why a timestamp cannot be read.
     pub(super) fn why(&self) -> Why {
         match &self.given {
             Some(_) => Why::OtherFormat,

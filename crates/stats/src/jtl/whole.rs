@@ -19,8 +19,8 @@ impl Form {
         if columns.xml { Self::Elements } else { Self::Rows }
     }
 
-    /// Returns the position after each complete row of a text that starts at the beginning of a row. A heading counts
-    /// as a row; text before the first element of a document belongs to that element.
+    /// Returns the position after each complete row of a string that starts at the beginning of a row. A heading
+    /// counts as a row; text before the first element of a document belongs to that element.
     pub fn ends(self, text: &[u8]) -> impl Iterator<Item = usize> {
         let mut at = 0;
         std::iter::from_fn(move || {
@@ -33,8 +33,8 @@ impl Form {
         })
     }
 
-    /// True if a text with these last bytes may end with a complete row. The bytes before `tail` are not known, so this
-    /// is no proof.
+    /// True if a string with these last bytes may end with a complete row. The bytes before `tail` are not known,
+    /// so this is no proof.
     pub fn may_end(self, tail: &[u8]) -> bool {
         match self {
             Self::Rows => tail.ends_with(b"\n"),

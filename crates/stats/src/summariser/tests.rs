@@ -1,7 +1,7 @@
-//! The expected lines were printed by JMeter 5.6.3's own Summariser for the same figures.
+//! The expected lines were printed by JMeter 5.6.3's own Summariser for the same metrics.
 use super::*;
 
-/// Returns the line for one set of figures: count, sum, min, max, errors, elapsed ms.
+/// Returns the line for one set of metrics: count, sum, min, max, errors, elapsed ms.
 fn line(figures: [u64; 6]) -> String {
     let [count, sum_ms, min, max, errors, elapsed] = figures;
     let sums = Brief { count, errors, sum_ms, min_max_ms: Some((min, max)) };

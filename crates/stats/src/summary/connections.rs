@@ -10,7 +10,7 @@ use crate::totals::Totals;
 
 use super::{Spread, digits};
 
-/// Figures of held connections over the run. Times are in ms.
+/// Metrics of held connections over the run. Times are in ms.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Connections {
     /// Number of connection attempts, of opened connections, and of failed attempts.

@@ -6,7 +6,7 @@ use super::digits;
 use crate::grouped::{count, things};
 use crate::number::Number;
 
-/// Figures of a series of numbers over the run.
+/// Metrics of a series over the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SeriesLine {
     pub name: String,

@@ -1,11 +1,11 @@
-//! The figures of the tables as PromQL queries to a Prometheus that scrapes the same exporters.
+//! The metrics of the tables as PromQL queries to a Prometheus that scrapes the same exporters.
 
 use super::{How, Row, TABLES, Term};
 
 /// Range over which the queries compute rates: at least four scrapes at an interval of up to 30 s.
 const RANGE: &str = "[2m]";
 
-/// Returns the queries for a figure by its common name: one query per exporter, each with one value per `instance`.
+/// Returns the queries for a metric by its common name: one query per exporter, each with one value per `instance`.
 pub fn promql(metric: &str) -> Vec<String> {
     let mut queries: Vec<String> = Vec::new();
     for row in TABLES.into_iter().flatten().filter(|row| row.metric == metric) {

@@ -229,8 +229,8 @@ const POSTGRES: &[Row] = &[
     row("blocks_hit", PerSecond, How::Rate(&[without("pg_stat_database_blks_hit", OWN)])),
 ];
 
-/// Figures that Prometheus client libraries publish about their own process. The process of a separate exporter is of
-/// no interest. So this table is used last, and not at all if another table found figures.
+/// Metrics that Prometheus client libraries publish about their own process. The process of a separate exporter is
+/// of no interest. So this table is used last, and not at all if another table found metrics.
 pub(crate) const PROCESS: &[Row] = &[
     row("process_cpu", Share, How::Rate(&[term("process_cpu_seconds_total")])),
     row("process_memory", Bytes, How::Now(&[term("process_resident_memory_bytes")])),

@@ -23,7 +23,7 @@ const MOST_DATAGRAM: usize = 1000;
 /// Longest time that a read blocks, so that the caller can check for the end of the run.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// The reason for which a connection failed.
+/// The reason why a connection failed.
 #[derive(Debug)]
 pub(crate) struct Refused {
     /// Message for the user.

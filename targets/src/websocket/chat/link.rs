@@ -16,7 +16,7 @@ pub(super) mod up {
     pub(crate) const JOIN: u8 = 2;
     /// Message: a member leaves; body: u32 room.
     pub(crate) const LEAVE: u8 = 3;
-    /// Message: a member sends a text; body: u32 room, text.
+    /// Message: a member sends a string; body: u32 room, text.
     pub(crate) const SAY: u8 = 4;
     /// Message: a client requests statistics; body: u64 token.
     pub(crate) const STATS: u8 = 5;

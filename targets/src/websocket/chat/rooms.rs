@@ -80,7 +80,7 @@ impl Rooms {
     }
 }
 
-/// Returns the time in a text's word `t=MICROSECONDS`, since 1970.
+/// Returns the time in a string's word `t=MICROSECONDS`, since 1970.
 fn sent_us(text: &str) -> Option<u64> {
     text.split(' ').find_map(|word| word.strip_prefix("t=")?.parse().ok())
 }
@@ -108,7 +108,7 @@ mod tests {
         rooms.forget(0);
         assert_eq!(rooms.join(1, "a"), Some((0, 1)));
         assert_eq!(rooms.say(9, "x"), None);
-        // A text without a valid `t=` gets the time of the clock.
+        // A string without a valid `t=` gets the time of the clock.
         let said = rooms.say(0, "t=x").unwrap();
         let time: u64 = said.split(' ').nth(3).unwrap().parse().unwrap();
         assert!(time > 1_700_000_000_000);

@@ -118,7 +118,7 @@ impl Failures {
     }
 }
 
-/// Returns a text such as `12 of 4 800 checked answers were not as expected`.
+/// Returns a string such as `12 of 4 800 checked answers were not as expected`.
 fn unexpected(errors: u64, all: u64) -> Words {
     let en = match (errors, all) {
         (1, 1) => "the only checked answer was not as expected".into(),

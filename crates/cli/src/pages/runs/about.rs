@@ -22,15 +22,15 @@ use stats::grouped::things;
 use crate::questions::{capacity, compare, sweep};
 use crate::{ctl, files};
 
-/// Largest size in bytes of a summary, or of the file of a sweep, search or comparison, and of a record from which the
-/// list computes figures.
+/// Largest size in bytes of a summary, or of the file of a sweep, search or comparison, and of a record from which
+/// the list computes metrics.
 const SUMMARY: u64 = 8 << 20;
 const RECORD: u64 = 8 << 20;
-/// Number of bytes at the end of `seconds.jsonl` that are searched for the last second.
+/// Number of bytes at the end of `seconds.jsonl` in which the last second is searched.
 const LAST: u64 = 64 << 10;
 /// Largest number of run folders that are read in the folder of a sweep, search or comparison.
 const MOST_RUNS: usize = 500;
-/// Longest text from a file in characters, and largest number of tags.
+/// Largest length in characters of a string from a file, and largest number of tags.
 const LONGEST: usize = 400;
 pub(super) const MOST_TAGS: usize = 20;
 /// Name of the file with the name and the tags that a user gave to an entry.
@@ -64,7 +64,7 @@ pub(super) struct Note {
     pub(super) tags: Vec<String>,
 }
 
-/// Number of criteria that were met and that the run could not decide, out of the number of all criteria.
+/// Number of criteria that were met, number of undecided ones, and number of all criteria.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Criteria {
     met: usize,
@@ -77,7 +77,7 @@ fn is_none(count: &usize) -> bool {
     *count == 0
 }
 
-/// Figures of an entry in the list. For a sweep or a search, the samples are those of all its runs.
+/// Metrics of an entry in the list. For a sweep or a search, the samples are those of all its runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 struct Figures {
     samples: Option<u64>,
@@ -86,7 +86,7 @@ struct Figures {
     error_share: Option<f64>,
 }
 
-/// The time that the criteria of a run judge.
+/// The response time that the criteria of a run judge.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct JudgedTime {
     name: Words,
@@ -104,19 +104,19 @@ pub(super) struct Facts {
     pub(super) at_ms: i64,
     length_ms: Option<i64>,
     plan: String,
-    /// First sentence of the verdict on a run, or of the result of a sweep, search or comparison. For a running test:
-    /// its last second in words.
+    /// First sentence of the verdict on a run, or of the result of a sweep, search or comparison. For a running
+    /// test: a description of its last second.
     words: Option<Words>,
-    /// True if the generator or its machine was the bottleneck, so that the figures are doubtful.
+    /// True if the generator or its machine was the bottleneck, so that the metrics are doubtful.
     doubtful: bool,
     #[serde(flatten)]
     figures: Figures,
-    /// The load to which the figures of a sweep or search belong.
+    /// The load to which the metrics of a sweep or search belong.
     of: Option<Words>,
-    /// Figures of side A of a comparison.
+    /// Metrics of side A of a comparison.
     a: Option<Figures>,
     criteria: Option<Criteria>,
-    /// The time of the first criterion on a time of all requests.
+    /// The response time from the first criterion about a time of all requests.
     judged: Option<JudgedTime>,
     /// Version of the program that made the run.
     program: Option<String>,
@@ -216,7 +216,7 @@ fn note(folder: &Path) -> Note {
     Note { name: clipped(&name), tags }
 }
 
-/// Shortens a text from a file to the length that the list shows. The file may come from another user.
+/// Shortens a string from a file to the length that the list shows. The file may come from another user.
 fn clipped(text: &str) -> String {
     text.chars().take(LONGEST).collect()
 }
@@ -225,7 +225,8 @@ fn json(path: &Path, most: u64) -> Option<Value> {
     serde_json::from_slice(&files::read(path, most)?).ok()
 }
 
-/// Returns the start time from the folder's name, or else the time of the folder's last change. Epoch milliseconds.
+/// Returns the start time from the folder's name, or else the time of the folder's last change, in epoch
+/// milliseconds.
 fn begun_ms(folder: &Path) -> i64 {
     let name = folder.file_name().and_then(OsStr::to_str).unwrap_or_default();
     let changed = || {
@@ -256,8 +257,8 @@ fn said(words: &Value) -> Option<Words> {
     Some(Words { en: text("en")?, zh: text("zh")? })
 }
 
-/// Returns the time of a judged criterion; `None` for a criterion on something else, on one label, or on each window of
-/// time (`over`), whose value is that of the worst window.
+/// Returns the response time of a judged criterion. Returns `None` for a criterion about something else, about one
+/// label, or about windows of time (`over`), which report the value of the worst window.
 fn judged_time(judged: &Value) -> Option<JudgedTime> {
     let criterion = judged["criterion"].as_str().filter(|text| !text.contains(" over "))?;
     let model::capacity::JudgedTime { name, limit_us, .. } =
@@ -267,7 +268,7 @@ fn judged_time(judged: &Value) -> Option<JudgedTime> {
 }
 
 impl Criteria {
-    /// Counts criteria: true if a criterion is met, `None` if it is undecided.
+    /// Counts criteria. Each item is true if the criterion is met, and `None` if it is undecided.
     fn new(met: impl Iterator<Item = Option<bool>>) -> Option<Self> {
         let all: Vec<Option<bool>> = met.collect();
         let count = |outcome| all.iter().filter(|met| **met == outcome).count();
@@ -323,11 +324,11 @@ impl Facts {
         }
     }
 
-    /// Reads the figures of a running test from its last second.
+    /// Reads the metrics of a running test from its last second.
     fn of_last_second(&mut self, folder: &Path) {
         let tail = files::tail(&folder.join("seconds.jsonl"), LAST).unwrap_or_default();
         let tail = String::from_utf8_lossy(&tail);
-        // The first and last lines of the excerpt may be cut; only whole lines are parsed.
+        // The first and last lines of the excerpt may be incomplete. Only whole lines are parsed.
         let whole = tail.rfind('\n').map_or("", |end| &tail[..end]);
         let last = whole.lines().next_back().and_then(|line| serde_json::from_str(line).ok());
         let Some(last) = last else { return };
@@ -350,7 +351,7 @@ impl Facts {
         ));
     }
 
-    /// Computes the figures of a killed run from its record.
+    /// Computes the metrics of a killed run from its record.
     fn of_record(&mut self, folder: &Path) {
         let file = folder.join(record::FILE);
         let Some(bytes) = files::read(&file, RECORD) else { return };

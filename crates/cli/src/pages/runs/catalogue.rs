@@ -16,8 +16,8 @@ use web::Feed;
 
 use super::about::{self, Facts, Kind, State};
 
-/// Pause between two scans of the folder: short while a page is open, long otherwise. The pause is also a multiple of
-/// the time that the last scan took.
+/// Pause between two scans of the folder: short while a page is open, long otherwise. The pause is at least a
+/// multiple of the time that the last scan took.
 const OFTEN: Duration = Duration::from_secs(2);
 const SELDOM: Duration = Duration::from_secs(20);
 const REST: u32 = 10;
@@ -28,7 +28,7 @@ const MOST: usize = 50_000;
 const MOST_GONE: usize = 1000;
 /// Age in nanoseconds below which a changed folder may still be incomplete.
 const YOUNG_NS: i128 = 10_000_000_000;
-/// Nice value of the thread that reads folders. It is lower in priority than a test on the same machine.
+/// Nice value of the thread that reads folders, which gives it a lower priority than a test on the same machine.
 const NICE: i32 = 10;
 
 /// State of a folder when it was read: its inode, and the time of its last change in nanoseconds.
@@ -54,7 +54,7 @@ pub(super) struct Entry {
     version: u64,
 }
 
-/// The entry that a request has named. The folder was checked to be the one in the list.
+/// An entry that a request has named. Its folder was checked to be the folder in the list.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
     pub(super) id: u64,
@@ -95,7 +95,7 @@ struct List {
     /// kept.
     gone: VecDeque<(u64, u64)>,
     forgotten: u64,
-    /// Folders that contain no run, kept so that they are not read a second time.
+    /// Folders that do not contain a run. They are remembered, so that they are not read a second time.
     others: HashMap<String, Stamp>,
     /// Number of folders that are still to be read.
     left: usize,
@@ -245,8 +245,8 @@ impl Catalogue {
                     || entry.facts.state == State::Running
                     || entry.facts.state == State::Unfinished && entry.facts.kind != Kind::Run
             }
-            // A folder in creation can become a run's folder without a change of its own time, so young folders are
-            // reread.
+            // A folder that is being created can become a run's folder without a change of its own time, so young
+            // folders are reread.
             None => list.others.get(*name) != Some(*stamp) || now_ns - stamp.changed < YOUNG_NS,
         };
         let new = there.iter().filter(is_new);
@@ -282,7 +282,7 @@ impl List {
                 }
             }
             None => {
-                // Without random numbers no secret address can be created, so the entry is left out.
+                // Without random numbers no secret address can be created, and the entry is left out.
                 let Ok(secret) = web::random() else { return };
                 self.next += 1;
                 let (id, folder) = (self.next, folder.to_owned());
@@ -357,7 +357,7 @@ mod tests {
         assert_eq!((folders(&newer), &newer["whole"]), (vec!["b"], &json!(false)));
         let id = all["entries"][0]["id"].as_u64().expect("a number");
         assert_eq!(catalogue.find(id).map(|found| found.folder), Some("a".to_owned()));
-        // The old folder is moved away, not removed: otherwise the file system might reuse its inode for the new
+        // The old folder is moved away, not removed, because the file system might reuse its inode for the new
         // folder.
         let away = tempfile::tempdir_in(root.path().parent().expect("a folder")).expect("another");
         fs::rename(root.path().join("a"), away.path().join("a")).expect("it goes");

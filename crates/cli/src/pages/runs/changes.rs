@@ -1,7 +1,7 @@
 //! Names and tags of entries, and the deletion of entries.
 //!
 //! A name is saved in a file of the run's folder. The folder itself is not renamed, because comparisons and scripts
-//! refer to it. A folder is deleted only if it contains nothing but files that runs write; with any other file in it,
+//! refer to it. A folder is deleted only if it contains only files that runs write; with any other file in it,
 //! nothing is deleted.
 
 use std::fs;
@@ -20,8 +20,8 @@ use crate::{folder, report};
 const LONGEST_NAME: usize = 120;
 const LONGEST_TAG: usize = 40;
 
-/// Names of files in a run's folder, in order of deletion. The files that identify the folder as a run's come last, so
-/// that an interrupted deletion can be repeated.
+/// Names of files in a run's folder, in order of deletion. The files that identify it as a run's folder come last,
+/// so that an interrupted deletion can be repeated.
 const OF_RUN: [&str; 13] = [
     "plan.jmx",
     "throng.log",
@@ -114,7 +114,7 @@ fn noted(name: &str, tags: &[String]) -> Result<Note, (String, String)> {
 
 /// Deletes entries one after the other. Stops at the first entry that cannot be deleted.
 pub(super) fn delete(catalogue: &Catalogue, maker: &Maker, ids: &[u64]) -> Controlled {
-    // Holds the turn, so that no report of these runs is built during the deletion.
+    // This request holds the turn, so that no report of these runs is built during the deletion.
     let _turn = match maker.turn() {
         Ok(turn) => turn,
         Err(Refused::Busy) => return Controlled::refused("try again in a moment", "请稍后再试"),
@@ -141,7 +141,7 @@ pub(super) fn delete(catalogue: &Catalogue, maker: &Maker, ids: &[u64]) -> Contr
 
 /// Deletes the folder of an entry. The error is a message for the user.
 fn remove(found: &Found) -> Result<(), String> {
-    // The folder is read afresh, because the list may be out of date.
+    // The folder is read again, because the list may be out of date.
     let kind = about::kind_of(&found.path).ok_or("it is no folder of a run")?;
     if about::is_running(&found.path, kind) {
         return Err("a test runs there: stop it first".into());

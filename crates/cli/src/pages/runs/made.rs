@@ -1,7 +1,8 @@
 //! Reports and comparisons that are built on request.
 //!
-//! One page is built at a time, because a long run takes much memory and time. A few requests wait; further ones are
-//! refused and asked to retry. A finished report is saved in its run's folder, if that folder is writable.
+//! One page is built at a time, because a long run takes much memory and time. A few requests wait; further
+//! requests are refused and asked to retry. A finished report is saved in its run's folder, if that folder is
+//! writable.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -29,7 +30,7 @@ const KEPT_BYTES: usize = 64 << 20;
 pub(super) enum Refused {
     /// Too many requests are waiting for pages to be built.
     Busy,
-    /// The page cannot be built, with a message for the user.
+    /// The page cannot be built. Contains a message for the user.
     Words(String),
 }
 

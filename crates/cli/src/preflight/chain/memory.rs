@@ -1,7 +1,7 @@
 //! Memory and connections of a proxy, from its nginx.conf.
 //!
 //! nginx allocates all connections of a worker when the worker starts: per connection a `ngx_connection_t` and two
-//! `ngx_event_t` (`ngx_event_process_init`). Buffers are added for each proxied connection. Figures are in bytes,
+//! `ngx_event_t` (`ngx_event_process_init`). Buffers are added for each proxied connection. Sizes are in bytes,
 //! measured with nginx 1.22; docs/preflight.md lists them.
 
 use serde::Serialize;
@@ -11,25 +11,25 @@ use super::super::finding::Severity;
 use super::Hop;
 use super::nginx::{Buffers, Nginx, PAGE};
 
-/// Memory of an unused worker connection: 424 to 440 bytes, depending on nginx's build options.
+/// Memory in bytes of an unused worker connection: 424 to 440, depending on nginx's build options.
 const SLOT: u64 = 432;
-/// Memory of a worker process without connections.
+/// Memory in bytes of a worker process without connections.
 const WORKER: u64 = 4 << 20;
-/// Memory of a proxied connection without the buffers of its response: pools, request and headers.
+/// Memory in bytes of a proxied connection without the buffers of its response: pools, request and headers.
 const PROXIED: u64 = 14 * 1024 + 64;
-/// Memory of a `stream` session without its two buffers, and the part of each buffer that a session with little data
-/// uses: one page.
+/// Memory in bytes of a `stream` session without its two buffers; and the part of each buffer that a session with
+/// little data uses, which is one page.
 const SESSION: u64 = 2 * 1024;
 const TOUCHED: u64 = 4096;
-/// Kernel memory of two sockets without data.
+/// Kernel memory in bytes of two sockets without data.
 const SOCKETS: u64 = 2 * 5 * 1024;
-/// Largest number of includes that are named in a text.
+/// Largest number of includes that a message names.
 const MOST_NAMED: usize = 10;
-/// Advice on small buffers, which worked for a team with a million connections.
+/// Advice on small buffers. A team with a million connections has used them successfully.
 const SMALL: &str = "proxy_buffering off, proxy_buffer_size 4k";
 const SMALL_OF_STREAM: &str = "proxy_buffer_size 4k in stream";
 
-/// Load of a chain: number of connections, and number of those that carry HTTP instead of WebSocket.
+/// Load of a chain: number of connections, and how many of them carry HTTP instead of WebSocket.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
     pub(crate) connections: u64,
@@ -45,7 +45,7 @@ pub(crate) struct Memory {
     pub(crate) worker_connections: u64,
     /// Number of connections through one proxy instance.
     pub(crate) connections_each: u64,
-    /// Memory of an instance in bytes: before the first connection, for held connections, and in addition for slow
+    /// Memory of an instance in bytes: before the first connection, for held connections, and additionally for slow
     /// readers.
     pub(crate) before: u64,
     pub(crate) held: u64,
@@ -80,10 +80,11 @@ pub(crate) struct Memory {
 /// Memory of one proxied connection in bytes.
 #[derive(Clone, Copy)]
 struct Each {
-    /// Memory that a connection always holds, and additional memory with a slow reader.
+    /// Memory that a connection always uses, and additional memory with a slow reader.
     held: u64,
     slow: u64,
-    /// The part of this memory that is in buffers, and the smallest buffers that can carry the connection.
+    /// The part of this memory that is in buffers, and the memory of the smallest buffers with which a connection
+    /// works.
     buffers: u64,
     least: u64,
     is_stream: bool,
@@ -94,8 +95,8 @@ impl Each {
         self.held.saturating_add(self.slow)
     }
 
-    /// Returns the memory of a connection of `http`. An upgraded connection has one buffer of `proxy_buffer_size` for
-    /// each direction, and no other buffers.
+    /// Returns the memory of a connection of `http`. An upgraded connection has one buffer of `proxy_buffer_size`
+    /// for each direction, and no further buffers.
     fn of_http(buffers: Buffers, is_http: bool) -> Self {
         let slow = if is_http { buffers.bytes() - buffers.first } else { buffers.first };
         Self {
@@ -152,8 +153,8 @@ pub(super) fn of(hop: &Hop, load: Load) -> Option<Memory> {
     let severity = hop.memory.map_or(Severity::Fits, |there| Severity::of(needed, there));
     let each_lets = nginx.descriptors.unwrap_or(u64::MAX).min(nginx.connections);
     let connections = workers.map(|workers| through(each_lets, workers, hop.instances));
-    // If one worker carries the load, more workers do too. If one does not, the unknown number of workers may still be
-    // enough.
+    // If one worker is enough for the load, more workers are too. If one is not enough, the unknown number of
+    // workers may still be.
     let one_is_enough =
         Severity::of(load.connections, through(each_lets, 1, hop.instances)) == Severity::Fits;
     let is_memory_judged =

@@ -1,8 +1,8 @@
 //! Reads the directives of an nginx.conf that determine a proxy's memory and descriptors.
 //!
-//! Parses directives and blocks as nginx does: words, quotes, comments, and `include` with patterns in the last part of
-//! a path. All other directives are ignored. Of several proxied locations, the one with the largest buffers counts. Of
-//! several `stream` servers that proxy TCP, the one with the largest `proxy_buffer_size` counts.
+//! Parses directives and blocks as nginx does: words, quotes, comments, and `include` with patterns in the last
+//! part of a path. All other directives are ignored. Of several proxied locations, the one with the largest buffers
+//! is used. Of several `stream` servers that proxy TCP, the one with the largest `proxy_buffer_size` is used.
 
 use std::path::{Path, PathBuf};
 
@@ -119,7 +119,7 @@ impl Nginx {
                 _ => {}
             }
         }
-        // Without any known proxy, the proxied locations are assumed to be in other files.
+        // If no proxy is found at all, the proxied locations are assumed to be in other files.
         if nginx.stream.is_none() {
             nginx.buffers = nginx.buffers.or(Some(of_all));
         }
@@ -298,7 +298,7 @@ impl Files {
     }
 }
 
-/// True if a name matches a pattern in which `*` stands for any text.
+/// Returns true if a name matches a pattern in which `*` stands for any string.
 fn fits(pattern: &str, name: &str) -> bool {
     let Some((before, after)) = pattern.split_once('*') else { return pattern == name };
     let Some(rest) = name.strip_prefix(before) else { return false };
@@ -374,7 +374,7 @@ impl Lexer<'_> {
     fn word(&mut self, first: char) -> Token {
         let mut word = String::from(first);
         while let Some(c) = self.peek() {
-            // The brace of a variable, `${name}`, is part of the word.
+            // The opening brace of a variable, `${name}`, is part of the word.
             let of_variable = c == '{' && word.ends_with('$');
             if c.is_whitespace() || c == ';' || (c == '{' && !of_variable) {
                 break;
@@ -439,7 +439,7 @@ mod tests {
         assert_eq!(nginx.absent, ["absent.conf"]);
         let most = Buffers { on: true, first: 16 << 10, number: 4, size: 8 << 10 };
         assert_eq!((nginx.buffers, most.bytes()), (Some(most), 48 << 10));
-        // Without a proxied location, the outermost settings count.
+        // Without a proxied location, the outermost settings are used.
         let nginx = read("server { return 200; }").expect("a configuration");
         assert_eq!(nginx.buffers, Some(Buffers { first: PAGE, ..most }));
     }

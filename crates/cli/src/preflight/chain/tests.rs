@@ -62,7 +62,7 @@ fn the_hop_that_runs_out_first_is_named_wherever_it_stands() {
     let r = reckoned(&wider, 1_000_000);
     assert_eq!((r.first_out, r.capacity), (2, 846_960));
     assert!(r.text().contains("gateway -> pods runs out first, at 846 960"), "{}", r.text());
-    // If no port range is defined, all links use the default range and all of them count.
+    // If no port range is defined, all links use the default range and all of them are compared.
     let r = reckoned("a*2 -> b -> c", 1);
     assert_eq!((r.first_out, r.capacity, r.severity()), (1, 28_232, Severity::Fits));
     assert_eq!(reckoned("a:1-65535 -> b -> c:1-10 -> d", 100).first_out, 2);
@@ -93,7 +93,7 @@ fn hops_may_be_told_in_any_order_and_spacing() {
     assert_eq!(reckoned("a*1000000x1000000:1-65535 -> b*1000000", 1).capacity, u64::MAX);
 }
 
-/// Each row: the text, the position of the error, and a part of the message.
+/// Each row has the description of a chain, the position of the error, and a part of the message.
 #[test]
 fn mistakes_are_shown_where_they_are() {
     let table = [
@@ -173,7 +173,7 @@ fn memory_of_a_proxy_is_allocated_ahead_and_grows_with_slow_readers() {
     assert_eq!(r.runs_out.of, "local ports");
 }
 
-/// Assumed ports may end before the memory does: then they are named, as an assumption.
+/// If the assumed local ports run out before the memory, the message names them, as an assumption.
 #[test]
 fn assumed_ports_that_end_first_are_named() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -220,7 +220,7 @@ fn sessions_of_stream_have_two_buffers() {
     let small =
         &with_conf(&format!("{STREAM} proxy_buffer_size 4k; }} }}"), "memory=64G", 0).hops[0];
     assert_eq!((small.slow, small.held, small.advice.len()), (0, hop.held, 0));
-    // The memory of a `stream` session does not depend on whether it carries HTTP.
+    // The memory of a `stream` session is the same whether or not it carries HTTP.
     let http = with_conf(&format!("{STREAM} }} }}"), "memory=16G", 1_000_000);
     assert_eq!((http.hops[0].held, http.hops[0].slow), (hop.held, hop.slow));
 }

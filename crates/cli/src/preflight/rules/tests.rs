@@ -2,7 +2,8 @@ use super::super::place::{Place, Surroundings};
 use super::Severity::{Fits, Tight, TooSmall};
 use super::*;
 
-/// A machine with sufficient limits: a hardened server with 2 processors and 24 GiB, but with raised limits.
+/// Returns a machine with sufficient limits: a hardened server with 2 processors and 24 GiB, but with raised
+/// limits.
 fn host() -> Host {
     Host {
         descriptors: 20_000,

@@ -1,4 +1,4 @@
-//! TCP windows: checks if the initial window of a socket has room for a message of the plan.
+//! TCP windows: checks whether the initial window of a socket has room for a message of the plan.
 
 use stats::grouped::{bytes, count};
 
@@ -9,7 +9,8 @@ use super::super::host::Host;
 /// Linux's default sizes of a socket's receive and send buffers in bytes.
 const OWN_RECEIVE: u64 = 131_072;
 const OWN_SEND: u64 = 16_384;
-/// Largest advised default in bytes. It is the largest size to which Linux itself lets a socket's buffer grow.
+/// Largest default in bytes that is advised. It is the largest size to which Linux itself lets a socket's buffer
+/// grow.
 const MOST: u64 = 6 << 20;
 
 /// Checks the receive buffer. About half of it is the window; the kernel uses the rest for its own data.

@@ -1,4 +1,4 @@
-//! The result of a capacity search in its file: the bounds, the probes, and the cause of the limit.
+//! The result of a capacity search as saved in its file: the bounds, the probes, and the cause of the limit.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use super::judge::Judged;
 use super::probe::Done;
 use crate::questions::{results, sweep};
 
-/// Capacity search in the form of its JSON file.
+/// Capacity search in the structure of its JSON file.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Capacity {
     pub(super) plan: PathBuf,
@@ -27,7 +27,8 @@ pub(super) struct Capacity {
     /// Cause of the upper bound. Absent if no probe failed.
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub(super) limited_by: Option<LimitedBy>,
-    /// True if the search was stopped or failed before it had a result. The bounds are those of the finished probes.
+    /// True if the search was stopped or failed before it had a result. The bounds are then those that the finished
+    /// probes show.
     pub(super) unfinished: bool,
     /// Load of the last probe, if the target no longer met the criteria at the lightest load after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -42,7 +43,8 @@ pub(super) struct LimitedBy {
     load: f64,
     /// Criteria that were missed in the deciding probe.
     criteria: Vec<Judged>,
-    /// Finding that names the cause of the limit, and the load of its probe: the deciding probe or the overload probe.
+    /// The finding that names the cause of the limit, and the load of its probe, which is the deciding probe or the
+    /// overload probe.
     #[serde(skip_serializing_if = "Option::is_none")]
     finding: Option<Finding>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,7 +56,7 @@ impl Capacity {
         if self.axis == "users" { Axis::Users } else { Axis::Rate }
     }
 
-    /// Returns the probes as the report page shows them.
+    /// Returns the probes in the form in which the report page shows them.
     pub(super) fn on_page(&self) -> Vec<page::Probe> {
         self.probes.iter().map(Done::on_page).collect()
     }
@@ -102,7 +104,7 @@ impl Capacity {
         Some(CapacityPage::new(&name, &speaking, span_ms, criteria, &searched))
     }
 
-    /// Returns the reason for which a larger load does not hold.
+    /// Returns the reason why the criteria do not hold at a larger load.
     pub(super) fn limit(&self) -> Option<LimitedBy> {
         self.answer.upper?;
         let decided = self.decided()?;
@@ -115,8 +117,8 @@ impl Capacity {
         })
     }
 
-    /// Returns the probe whose verdict explains the result of the search: the deciding probe, or the overload probe if
-    /// only that one names a cause of the limit.
+    /// Returns the probe whose verdict explains the result of the search: the deciding probe, or the overload probe
+    /// if only its verdict names a cause of the limit.
     pub(super) fn speaking(&self) -> Option<&Done> {
         let decided = self.decided()?;
         let is_overload = |done: &&Done| done.probe.purpose == Purpose::Overload;

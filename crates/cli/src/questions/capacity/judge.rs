@@ -1,4 +1,4 @@
-//! Judges the criteria of a search on one probe: over its whole time, in windows, and by margin.
+//! Judges the criteria of a search for one probe: over its whole duration, in windows, and by margin.
 
 use answers::criterion::{Criterion, Limit, OfPart, Op, Times};
 use answers::evidence::{Evidence, least_samples};
@@ -13,17 +13,17 @@ use super::super::sweep::Figures;
 
 /// Length of a trial window in seconds.
 const WINDOW: usize = 5;
-/// Window lengths in seconds for estimating the error of a probe's margin. The first length with enough samples per
-/// window is used.
+/// Window lengths in seconds for estimating the error of a probe's margin. The first length that gives enough
+/// samples per window is used.
 pub(crate) const WINDOWS: &[usize] = &[WINDOW, 2 * WINDOW];
 
-/// Result of a criterion on a probe.
+/// Result of a criterion in a probe.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Judged {
     pub(crate) criterion: String,
     /// The value as it is shown to the user.
     pub(crate) shown: String,
-    /// The value in Chinese; empty in results that an older version stored.
+    /// The value in Chinese. Empty in results that an older version stored.
     #[serde(default)]
     pub(crate) shown_zh: String,
     pub(crate) holds: bool,
@@ -31,10 +31,10 @@ pub(crate) struct Judged {
     pub(crate) margin: Option<f64>,
 }
 
-/// Returns the whole seconds of a record that count: those after the settling time, for `length` seconds.
+/// Returns the measured whole seconds of a record: those after the settling time, for `length` seconds.
 pub(crate) fn measured(record: &Record, settle: f64, length: f64) -> &[Second] {
     let start = record.frame.start_ms + (settle * 1000.0) as i64;
-    // Answers that arrive after the load's end do not belong to the rate of the load.
+    // Answers that arrive after the end of the load do not count for the rate of the load.
     let end = start + (length * 1000.0) as i64 + 500;
     let stop = record.marks.iter().find(|mark| matches!(mark.change, Change::Stop { .. }));
     let end = stop.map_or(end, |stop| end.min(stop.at_ms));
@@ -49,7 +49,7 @@ pub(crate) fn measured(record: &Record, settle: f64, length: f64) -> &[Second] {
     &record.seconds[first..last]
 }
 
-/// Judges the criteria on all measured seconds.
+/// Judges the criteria over all measured seconds.
 pub(crate) fn whole(
     criteria: &[Criterion],
     record: &Record,
@@ -90,8 +90,9 @@ fn by_limit(criterion: &Criterion, value: f64) -> Option<f64> {
     }
 }
 
-/// Returns the windows of a probe as trials, or the whole probe as one trial if windows have too few samples for the
-/// percentiles. A probe that ended early because its result was clear counts with its planned seconds (`clear`).
+/// Returns the windows of a probe as trials, or the whole probe as one trial if windows have too few samples for
+/// the percentiles. A probe that ended early because its result was clear (`clear`) counts with its planned
+/// duration.
 pub(crate) fn trials(
     criteria: &[Criterion],
     record: &Record,
@@ -144,8 +145,8 @@ pub(crate) fn noise(
 /// than one of a thousand cases.
 const CLEAR: f64 = 4.0;
 
-/// True if a running probe has shown its result: it is clearly on one side of the limit, its mean has the wanted
-/// precision, and its percentiles have enough samples.
+/// Returns true if a running probe has a clear result: it is clearly on one side of the limit, its mean has the
+/// required precision, and its percentiles have enough samples.
 pub(crate) fn is_clear(
     criteria: &[Criterion],
     record: &Record,
@@ -164,7 +165,7 @@ pub(crate) fn is_clear(
     if fails_for_certain(&judged) {
         return true;
     }
-    // A criterion without a margin, such as zero errors, holds only if it held for the whole time.
+    // A criterion without a margin, such as zero errors, holds only if it has held for the whole time.
     if holds && judged.iter().any(|judged| judged.margin.is_none()) {
         return false;
     }
@@ -193,7 +194,7 @@ pub(crate) fn needed(criteria: &[Criterion], rate: f64, worth: f64) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// Returns the number of samples that carry as much information as one independent sample, at most ten.
+/// Returns the number of samples that contain as much information as one independent sample, at most ten.
 pub(crate) fn worth(figures: &Figures) -> f64 {
     (figures.samples as f64 / figures.effective_samples.max(1e-9)).clamp(1.0, 10.0)
 }

@@ -1,8 +1,8 @@
 //! Estimates the duration of the remaining probes of a search.
 //!
-//! Three things make a probe longer than its planned time: percentiles that need more samples, a target that still
-//! works off the load of the last probe, and late answers. The first effect is known from the first probe between the
-//! bounds; the second from the first probe after a failed one.
+//! Three things make a probe longer than planned: percentiles that need more samples, a target that still works off
+//! the load of the previous probe, and late answers. The first effect is known after the first probe between the
+//! bounds, the second after the first probe that follows a failed one.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use answers::search::Purpose;
 use super::{LEAST, Search, judge};
 use crate::questions::child::Remaining;
 
-/// Assumed number of samples per independent sample near the limit, until a probe has been made there. It is also the
-/// largest number that is assumed.
+/// Assumed number of samples per independent sample near the limit, as long as no probe has run there. It is also
+/// the largest number that is assumed.
 const WORTH: f64 = 10.0;
 
 /// Purpose, result and duration of a finished probe.

@@ -15,7 +15,7 @@ use super::judge::Judged;
 use crate::questions::figures::{english, from_english};
 use crate::questions::{results, sweep};
 
-/// Reason for which a probe ended.
+/// Reason why a probe ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum EndedBy {
@@ -38,7 +38,7 @@ pub(super) struct Done {
     #[serde(flatten)]
     pub(super) probe: search::Probe,
     pub(super) seconds: f64,
-    /// Reason for the probe's end: its result was clear and its mean precise, or its time ran out.
+    /// Reason why the probe ended: its result was clear and its mean precise, or its time had passed.
     pub(super) ended_by: EndedBy,
     pub(super) samples: u64,
     /// Percentiles of response times in milliseconds. Files of older versions have no p95.
@@ -51,7 +51,7 @@ pub(super) struct Done {
     pub(super) errors: f64,
     pub(super) in_flight: f64,
     pub(super) judged: Vec<Judged>,
-    /// First finding of the verdict about the generator.
+    /// First finding of the verdict that is about the generator.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -59,7 +59,7 @@ pub(super) struct Done {
         deserialize_with = "from_english"
     )]
     pub(super) generator_finding: Option<Words>,
-    /// Set if the target and the generator share a machine that was fully loaded.
+    /// Set if the target and the generator share a machine, and that machine was fully loaded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) shared: Option<Shared>,
     /// Verdict on the probe's run. When a saved search is read, the verdict is recomputed from the run.

@@ -1,11 +1,11 @@
-//! The pause between two probes, in which the target works off the requests of the last probe.
+//! The pause between two probes, in which the target works off the requests of the previous probe.
 //!
-//! An overloaded target keeps working on its queue although no client waits for the answers any more. Near the limit,
-//! this work can last through the whole next probe. So the search first waits for a time that depends on the measured
-//! response times. Then it checks the target with the lightest load, for a moment each time, until the answers are as
-//! fast as in the light probe. If the criteria do not hold even at the lightest load, the search waits for as long as
-//! the target may still work on the failed requests of the last probe. If the criteria still do not hold, further
-//! probes cannot show anything.
+//! An overloaded target keeps working on its queue although no client waits for the answers any more. Near the
+//! limit, this work can last through the whole next probe. So the search first waits for a time that depends on the
+//! measured response times. Then it checks the target with the lightest load, for a moment each time, until the
+//! answers are as fast as in the light probe. If the criteria do not hold even at the lightest load, the search
+//! waits for as long as the target may still work on the failed requests of the last probe. If the criteria still
+//! do not hold, further probes would be useless.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -23,12 +23,13 @@ use crate::terminal;
 
 /// Duration of a check of the target, in addition to the time of a response.
 const LOOK: Duration = Duration::from_secs(2);
-/// Number of probe durations after which checking ends, if the target meets the criteria: it may have become slower for
-/// good.
+/// Number of probe durations after which the checks end if the target meets the criteria, because it may have
+/// become slower permanently.
 const PATIENCE: u32 = 3;
 /// Longest time for checking a target that does not meet the criteria.
 const LONGEST: Duration = Duration::from_secs(300);
-/// A mean up to this multiple of the light probe's p95 counts as that of requests that do not queue.
+/// Factor by which the mean may exceed the light probe's p95 and still count as the mean of requests that do not
+/// queue.
 const AS_LIGHT: f64 = 2.0;
 
 /// Behaviour of the target at the lightest load.
@@ -45,20 +46,20 @@ enum Seen {
 }
 
 impl Search<'_> {
-    /// Waits until the target seems to have worked off the last probe. Returns false if the criteria no longer held at
-    /// the lightest load.
+    /// Waits until the target seems to have worked off the last probe. Returns false if the criteria no longer hold
+    /// at the lightest load.
     pub(super) fn rest(&self, interrupt: &Interrupt) -> bool {
         let Some(last) = self.done.last() else { return true };
         let most = self.settle + self.length;
         wait(ms(last.p99 * 2.0).min(most), interrupt);
         let is_light = |done: &&Done| done.probe.purpose == Purpose::Light && done.probe.holds;
         let light = self.done.iter().find(is_light).and_then(|done| done.p95);
-        // A probe at which the criteria held leaves no queue that matters.
+        // A probe in which the criteria held leaves no queue that matters.
         let Some(alone) = light.filter(|_| !last.probe.holds) else { return true };
         let begin = Instant::now();
         let soon = most * PATIENCE;
-        // Assumes that the target works on one request at a time. Includes the requests before and after the measured
-        // part.
+        // Assumes that the target works on one request at a time. The requests before and after the measured part
+        // are included.
         let all = 2.0 * most.as_secs_f64() / last.seconds.max(1.0);
         // Requests that failed immediately leave no queue.
         let has_queue = last.p99 > AS_LIGHT * alone;
@@ -86,7 +87,7 @@ impl Search<'_> {
         }
     }
 
-    /// Runs the lightest load for a moment and judges the answers. `alone` is the p95 of the light probe in
+    /// Runs the lightest load for a moment and judges the response times. `alone` is the p95 of the light probe in
     /// milliseconds.
     fn look(&self, alone: f64, length: Duration, interrupt: &Interrupt) -> Seen {
         let asked = Asked {

@@ -31,7 +31,8 @@ pub(super) fn line(done: &Done) -> String {
     format!("{result}: {}; {}/s succeeded{ended}", judged.join(", "), number(done.probe.rate))
 }
 
-/// Columns that are left out first on a narrow terminal: samples, the end, p50, requests in flight, seconds.
+/// Columns that are left out first on a narrow terminal: samples, the reason for the end, p50, requests in flight,
+/// seconds.
 const GIVE_WAY: [usize; 5] = [6, 8, 4, 3, 7];
 
 pub(super) fn page(capacity: &Capacity) -> String {
@@ -80,8 +81,8 @@ pub(super) fn page(capacity: &Capacity) -> String {
 fn what_limited(capacity: &Capacity, searched: &Searched<'_>) -> String {
     let Some(done) = capacity.speaking() else { return String::new() };
     let (at, unit) = (load(done.probe.load), searched.unit_of(done.probe.load));
-    // Each probe had as many samples as the criteria need, and requests that were cut by its end limited nothing. So
-    // both findings are removed.
+    // Each probe had as many samples as the criteria need, and requests that were cut by the end of the probe did
+    // not limit anything. So both findings are removed.
     let mut found = done.verdict.clone();
     found.remove("too_few_samples");
     found.remove("cut_by_end");

@@ -1,16 +1,16 @@
 //! Changes that make a comparison fail: `p95 > +5%`, `rate < -3%`, `error% > +0.1%`.
 //!
-//! A change is found if it is statistically significant and passes the limit: the estimate is past the limit, and the
-//! confidence interval does not contain 0. For shares (`error%`, `checks%`) the limit is in percentage points, and the
-//! counts of the whole runs decide about significance ([`answers::compare::Failures`]): errors in a ramp or in a
-//! lasting outage are a change, and a single short event is not. A change is ruled out if the runs would have shown it:
-//! the interval excludes the limit, or extends at most as far to each side as the limit is large. All other changes are
-//! undecided. Figures of all requests are also undecided if a side lacks labels of the other side; only a change in
-//! errors is still found then.
+//! A change is found if it is statistically significant and passes the limit: the estimate is past the limit, and
+//! the confidence interval does not contain 0. For shares (`error%`, `checks%`) the limit is in percentage points,
+//! and significance is decided by the counts of the whole runs ([`answers::compare::Failures`]): errors in a ramp
+//! or in a lasting outage are a change, and a single short event is not. A change is ruled out if the runs would
+//! have shown it: the interval excludes the limit, or extends to each side by at most the size of the limit. All
+//! other changes are undecided. Metrics of all requests are also undecided if a side lacks labels of the other
+//! side; only a change in errors is still found then.
 //!
-//! Rows that could not be read make undecided all changes that they could turn.
+//! If rows could not be read, all changes that these rows could reverse are undecided.
 //!
-//! If the limit lies within the interval, the result also states why it was decided.
+//! If the limit lies within the interval, the result also states why the change was decided.
 
 mod partial;
 mod unread;
@@ -36,7 +36,7 @@ pub(super) struct Judged {
     /// Label of the requests; empty for all requests.
     pub(super) label: String,
     pub(super) found: Option<f64>,
-    /// True if the figure is a share, so that its change is in percentage points.
+    /// True if the metric is a share, so that its change is in percentage points.
     #[serde(skip)]
     is_points: bool,
     /// True if the change was found and is statistically significant.
@@ -59,7 +59,7 @@ impl Judged {
 }
 
 impl FailIf {
-    /// Parses the texts of `--fail-if`. The error is a message for the user.
+    /// Parses the arguments of `--fail-if`. The error is a message for the user.
     pub(super) fn read(texts: &[String]) -> Result<Self, String> {
         let read = texts.iter().map(|text| {
             let criterion = Criterion::parse_any(text)
@@ -74,7 +74,7 @@ impl FailIf {
                     "{text:?}: compared are rate, error%, checks%, mean, p50, p90, p95, p99 and p99.9"
                 ));
             }
-            // A limit like 'p95 < +5%' would fail a side B that is as good as A.
+            // A limit like 'p95 < +5%' would fail a side B that is equal to A.
             let is_cost = !matches!(criterion.figure, Figure::Rate | Figure::CheckShare);
             if let Limit::Relative(limit) = criterion.limit
                 && matches!(criterion.op, Op::Less | Op::AtMost)
@@ -103,7 +103,7 @@ impl FailIf {
         Ok(read)
     }
 
-    /// Returns the kind of time that the criteria name: service or response time.
+    /// Returns the kind of time to which the criteria refer: service or response time.
     pub(super) fn times(&self) -> Times {
         let mut figures = self.0.iter().map(|criterion| criterion.figure);
         let asked = figures.find_map(|figure| match figure {
@@ -113,7 +113,7 @@ impl FailIf {
         asked.unwrap_or_default()
     }
 
-    /// Returns the first label that a criterion names and none of these records has.
+    /// Returns the first label that a criterion names and that none of these records has.
     pub(super) fn unknown_label<'r>(
         &self,
         records: impl Iterator<Item = &'r Record> + Clone,
@@ -123,7 +123,7 @@ impl FailIf {
         self.0.iter().filter_map(|one| one.label.as_deref()).find(|name| !is_there(name))
     }
 
-    /// Evaluates each figure that a criterion names on its own.
+    /// Evaluates each metric of a criterion separately.
     pub(super) fn name(&self, comparison: &mut Comparison, settings: &Settings) {
         for criterion in &self.0 {
             if let (Some(metric), Limit::Relative(percent)) = (metric(criterion), criterion.limit) {
@@ -148,12 +148,13 @@ impl FailIf {
         let counts = row.and_then(|row| counts(criterion, row));
         let is_there = difference.is_some_and(|difference| is_there(criterion, difference, counts));
         let shifted = comparison.shifted_label.clone().filter(|_| is_of_all);
-        // A change is not found if the sides did different work. Only a change in errors counts for any work.
+        // A change is not found if the sides did different work. Only a change in errors is valid for different
+        // work.
         let doubt = match row {
             _ if is_there && is_share(name.unwrap_or_default()) => None,
             _ if missing.is_some() => missing,
             None => Some(no_row(&label, comparison)),
-            // If errors are unknown, times are too: a side that fails immediately looks fast.
+            // If errors are unknown, times are unknown too, because a side that fails immediately looks fast.
             Some(_) if !comparison.errors_unknown.is_empty() => Some(unknown_errors(comparison)),
             Some(row) if name == Some(CHECKS) => unchecked(row),
             Some(row) => {
@@ -183,9 +184,9 @@ impl FailIf {
         }
     }
 
-    /// Returns the reason for not comparing times and rates if one side failed much more often than the other: failed
-    /// samples take other times than successful ones. If side B failed more often and a criterion covers errors, that
-    /// criterion decides instead.
+    /// Returns the reason for not comparing times and rates if one side failed much more often than the other: the
+    /// times of failed samples differ from those of successful ones. If side B failed more often and a criterion is
+    /// about errors, that criterion decides instead.
     fn failed_more(&self, criterion: &Criterion, row: &Row) -> Option<Words> {
         if is_share(metric(criterion).unwrap_or_default()) {
             return None;
@@ -212,8 +213,8 @@ impl FailIf {
         ))
     }
 
-    /// Returns the reason for not comparing figures of all requests if one label failed mostly on one side, and no
-    /// criterion covers errors.
+    /// Returns the reason for not comparing metrics of all requests if one label failed mostly on one side, and no
+    /// criterion is about errors.
     fn failed_label(&self, criterion: &Criterion, comparison: &Comparison) -> Option<Words> {
         let asks = |one: &Criterion| is_of_errors(one) && one.label.is_none();
         if criterion.label.is_some() || self.0.iter().any(asks) {
@@ -248,8 +249,8 @@ fn of_times(criterion: &Criterion, times: Times) -> Criterion {
     Criterion { figure, ..criterion.clone() }
 }
 
-/// Returns the row of a label. Returns the row of all requests if the label is empty, or if the only label has no row
-/// of its own.
+/// Returns the row of a label. Returns the row of all requests if the label is empty, or if the only label has no
+/// separate row.
 fn row<'c>(label: &str, comparison: &'c Comparison) -> Option<&'c Row> {
     if label.is_empty() {
         return Some(&comparison.all);
@@ -274,7 +275,7 @@ fn unknown_errors(comparison: &Comparison) -> Words {
     )
 }
 
-/// Returns the failure counts that decide about the criterion's figure.
+/// Returns the failure counts that decide about the criterion's metric.
 fn counts<'r>(criterion: &Criterion, row: &'r Row) -> Option<&'r Failures> {
     match metric(criterion) {
         Some(ERRORS) => row.failures.as_ref(),
@@ -292,8 +293,8 @@ fn is_there(criterion: &Criterion, difference: &Difference, counts: Option<&Fail
     is_beyond && criterion.op.holds(difference.change, percent / 100.0)
 }
 
-/// Difference of the failure shares of two sides, above which their times and rates cannot be compared: failed samples
-/// take other times than successful ones.
+/// Difference between the failure shares of two sides above which their times and rates cannot be compared, because
+/// the times of failed samples differ from those of successful ones.
 const FAILED_MORE: f64 = 0.05;
 
 /// Returns the reason for not judging times and rates if more than half of a side's samples failed.
@@ -321,7 +322,7 @@ fn unchecked(row: &Row) -> Option<Words> {
 /// Largest difference between the sides' shares of samples in ramp and warm-up.
 const UNEVEN: f64 = 0.15;
 
-/// Returns the reason for which a change that was not found may exist all the same.
+/// Returns the reason why a change that was not found may nevertheless exist.
 fn open(
     criterion: &Criterion,
     row: &Row,
@@ -332,7 +333,7 @@ fn open(
     let limit = percent / 100.0;
     if let Some(counts) = counts(criterion, row) {
         let is_past = criterion.op.holds(difference.change, limit);
-        // With a limit of 0, half of all comparisons of equal sides are past the limit.
+        // With a limit of 0, half of all comparisons of equal sides would be past the limit.
         let is_small = limit == 0.0 && counts.is_within_chance(LEAST_SHARE);
         if is_past && !is_small {
             return Some(counts.undecided());
@@ -357,7 +358,7 @@ fn open(
         ));
     };
     let least = match limit {
-        // With a limit of 0, half of all comparisons of equal sides are past the limit.
+        // With a limit of 0, half of all comparisons of equal sides would be past the limit.
         0.0 if criterion.op.holds(difference.change, limit) => LEAST_CHANGE,
         0.0 => return None,
         limit => limit.abs(),
@@ -366,7 +367,7 @@ fn open(
     Some(coarse(criterion, difference, comparison).unwrap_or(open))
 }
 
-/// Largest half-width of an interval that decides about a limit of 0: for times and rates, and for shares.
+/// Largest half-width of an interval that decides for a limit of 0: one value for times and rates, one for shares.
 const LEAST_CHANGE: f64 = 0.02;
 const LEAST_SHARE: f64 = 0.01;
 
@@ -388,7 +389,7 @@ fn wide(criterion: &Criterion, (low, high): (f64, f64), least: f64) -> Option<Wo
     ))
 }
 
-/// Formats a change of the criterion's figure for the user.
+/// Formats a change of the criterion's metric for the user.
 fn shown(criterion: &Criterion, change: f64) -> Words {
     if is_share(metric(criterion).unwrap_or_default()) {
         return points(change);
@@ -396,8 +397,8 @@ fn shown(criterion: &Criterion, change: f64) -> Words {
     words(signed(change), signed(change))
 }
 
-/// Returns a remark on a decided change: the failures of a side, and why the change is decided although the limit lies
-/// within the interval.
+/// Returns a remark about a decided change: the failures of a side, or the reason why the change is decided
+/// although the limit lies within the interval.
 fn within(
     criterion: &Criterion,
     difference: &Difference,
@@ -437,7 +438,8 @@ fn within(
     }
 }
 
-/// Returns the reason for which a percentile cannot resolve the limit: a side's times are in whole milliseconds.
+/// Returns the reason why a percentile has too coarse a resolution for the limit: a side's times are in whole
+/// milliseconds.
 fn coarse(criterion: &Criterion, difference: &Difference, of: &Comparison) -> Option<Words> {
     let (Figure::Time(_, Stat::Percentile(_)), Limit::Relative(percent)) =
         (criterion.figure, criterion.limit)
@@ -476,7 +478,8 @@ fn left_out(row: &Row) -> [f64; 2] {
     [share(row.samples.0, all_a), share(row.samples.1, all_b)]
 }
 
-/// Returns a remark if the change shows only in the samples that are left out as warm-up, not in the compared samples.
+/// Returns a remark if the change appears only in the samples that are left out as warm-up, not in the compared
+/// samples.
 fn slow_at_first(criterion: &Criterion, row: &Row, difference: &Difference) -> Option<Words> {
     let Limit::Relative(percent) = criterion.limit else { return None };
     if is_of_errors(criterion) {
@@ -517,7 +520,7 @@ fn few(row: &Row) -> Words {
     words(en, format!("{least} 个样本对该数据太少"))
 }
 
-/// Returns the name of the criterion's figure in a comparison.
+/// Returns the name of the criterion's metric in a comparison.
 fn metric(criterion: &Criterion) -> Option<&'static str> {
     match criterion.figure {
         Figure::Rate => Some("rate"),

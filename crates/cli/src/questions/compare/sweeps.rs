@@ -77,14 +77,14 @@ fn missing(of: &Swept, other: &Swept) -> Vec<String> {
 }
 
 impl Apart {
-    /// Returns each side (A or B) that has loads which the other side lacks, with a list of these loads.
+    /// Returns each side (A or B) that has loads which the other side does not have, with a list of these loads.
     pub(super) fn lists(&self) -> impl Iterator<Item = (&'static str, String)> {
         let sides = [("A", &self.a), ("B", &self.b)];
         let with_some = sides.into_iter().filter(|(_, loads)| !loads.is_empty());
         with_some.map(|(name, loads)| (name, loads.join(", ")))
     }
 
-    /// Returns a line for each side that has loads which the other side lacks.
+    /// Returns a line for each side that has loads which the other side does not have.
     pub(super) fn text(&self) -> String {
         let lines = self.lists().map(|(name, loads)| format!("only {name} has {loads}\n"));
         lines.collect::<Vec<_>>().concat()

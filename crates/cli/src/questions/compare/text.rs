@@ -1,4 +1,4 @@
-//! Text output of a comparison: first the conclusion, then the figures, then the other changes.
+//! Text output of a comparison: first the conclusion, then the metrics, then the other changes.
 
 use answers::compare::{CHECKS, Comparison, Difference, ERRORS, Outcome, SERIES, is_share};
 use report::captions::{comparison, points, signed};
@@ -56,7 +56,7 @@ fn sentences(comparison: &Comparison) -> String {
     comparison::sentences(comparison).iter().map(|words| words.en.clone() + "\n").collect()
 }
 
-/// Formats all figures of all requests. For labels, formats the figures that differ and the p95.
+/// Formats all metrics of all requests. For labels, formats the metrics that differ and the p95.
 fn figures(comparison: &Comparison) -> String {
     let name = |metric: &str| comparison::metric(metric, comparison.times).en;
     let heading = ["", "A", "B", "change", "95 % interval", ""].map(str::to_owned).to_vec();
@@ -125,7 +125,7 @@ fn row(name: String, difference: &Difference) -> Vec<String> {
     vec![name, value(difference.a), value(difference.b), change, interval, result.to_owned()]
 }
 
-/// Formats a change of this figure in percentage points or percent.
+/// Formats a change of this metric in percentage points or percent.
 fn changed(of: &Difference, change: f64) -> String {
     if is_share(of.metric) { points(change).en } else { signed(change) }
 }

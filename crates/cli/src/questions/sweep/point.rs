@@ -1,5 +1,5 @@
-//! One point of a sweep: the figures of a run at one load with confidence intervals, and the decision whether it
-//! counts.
+//! One point of a sweep: the metrics of a run at one load with confidence intervals, and the decision whether the
+//! point is used for the model.
 
 use std::path::{Path, PathBuf};
 
@@ -30,18 +30,19 @@ const WINDOW: usize = 5;
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Point {
     pub(crate) load: f64,
-    /// Number of seconds whose figures count, and duration of the whole run in seconds.
+    /// Duration of the measured part in seconds, and of the whole run in seconds.
     pub(crate) seconds: f64,
     pub(crate) run_seconds: f64,
-    /// True if the mean reached the requested precision. False if the time ran out first.
+    /// True if the mean reached the requested precision. False if the time limit was reached first.
     pub(crate) precise: bool,
     /// Half-width of the mean's confidence interval, as a share of the mean.
     pub(crate) precision: Option<f64>,
     pub(crate) figures: Figures,
-    /// Figures of the point, including the warm-up.
+    /// Metrics of the point, including the warm-up.
     pub(crate) with_warm_up: Figures,
     pub(crate) warm_up: WarmUp,
-    /// Mean number of requests in flight (Little's law), and the same number with the rate for each window of 5 s.
+    /// Mean number of requests in flight (Little's law), and the same number, together with the rate, for each
+    /// window of 5 s.
     pub(crate) in_flight: f64,
     pub(crate) windows: Vec<(f64, f64)>,
     /// Reason for excluding the point from the model.
@@ -74,7 +75,7 @@ pub(crate) struct Figures {
     pub(crate) sent: f64,
 }
 
-/// A percentile in milliseconds. An end of the confidence interval is absent if there are too few samples.
+/// A percentile in milliseconds. An end of its confidence interval is absent if there are too few samples.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(crate) struct Quantile {
     pub(crate) value: f64,
@@ -84,7 +85,7 @@ pub(crate) struct Quantile {
     pub(crate) few: bool,
 }
 
-/// The beginning of a run that the figures leave out.
+/// The beginning of a run, which is excluded from the metrics.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(crate) struct WarmUp {
     /// Seconds of the ramp in which users were started, and seconds of the warm-up after the ramp.
@@ -92,11 +93,12 @@ pub(crate) struct WarmUp {
     pub(crate) seconds: usize,
     /// True if the run did not reach a steady state.
     pub(crate) unsteady: bool,
-    /// True if the run was too short to look for a warm-up.
+    /// True if the run was too short to search for a warm-up.
     pub(crate) not_looked_for: bool,
 }
 
-/// True if a running test has measured its mean to the wanted precision, after at least `least` seconds.
+/// Returns true if a running test has measured its mean with the required precision, after at least `least`
+/// seconds.
 pub(crate) fn is_known(record: &Record, least: f64, wanted: f64) -> bool {
     let steady = steady(record);
     let seconds = steady.seconds(record);
@@ -156,7 +158,7 @@ impl Point {
         }
     }
 
-    /// Returns the point as the report page shows it.
+    /// Returns the point in the form in which the report page shows it.
     pub(crate) fn on_page(&self) -> page::Point {
         let Self { figures, warm_up, .. } = self;
         let us = |ms: f64| ms * 1000.0;
@@ -194,7 +196,7 @@ impl Point {
         }
     }
 
-    /// Returns notes about the point that are not figures.
+    /// Returns notes about the point that are not metrics.
     fn notes(&self) -> Vec<Words> {
         let mut notes = Vec::new();
         if let Some(shared) = &self.shared {
@@ -233,7 +235,7 @@ impl Point {
     }
 }
 
-/// Returns the name of the folder of the point or probe that contains a run's folder.
+/// Returns the name of the folder of the point or probe to which a run's folder belongs.
 pub(crate) fn parent(run: &Path) -> String {
     run.parent().map(name).unwrap_or_default()
 }

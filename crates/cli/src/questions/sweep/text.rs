@@ -13,7 +13,7 @@ pub(super) fn line(point: &Point) -> String {
     format!("{}/s, response mean {} ms, {}", number(figures.rate), number(figures.mean), end(point))
 }
 
-/// Returns the reason for which a point of the sweep ended.
+/// Returns the reason why a point of the sweep ended.
 fn end(point: &Point) -> String {
     match point.precision {
         Some(precision) if point.precise => {

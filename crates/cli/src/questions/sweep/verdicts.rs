@@ -9,12 +9,12 @@ use super::super::figures::load;
 use super::point::Point;
 use crate::{tty, verdict};
 
-/// Finding that is not reported for a point: a point ends when its mean is precise, and brackets in the table mark
-/// percentiles with too few samples.
+/// Finding that is not reported for a point, because a point ends when its mean is precise, and brackets in the
+/// table mark percentiles with too few samples.
 const FEW: &str = "too_few_samples";
 
-/// Formats the findings of all points, in order of importance at the heaviest point, and lists the points without
-/// findings.
+/// Formats the findings of all points, ordered by their importance at the heaviest point, and lists the points
+/// without findings.
 pub(super) fn text(points: &[Point], unit: &str) -> String {
     let width = tty::output_width().unwrap_or(verdict::WIDTH).clamp(40, verdict::WIDTH);
     let mut ids: Vec<&str> = Vec::new();
@@ -27,7 +27,7 @@ pub(super) fn text(points: &[Point], unit: &str) -> String {
     for id in ids {
         let of = |point: &'_ Point| point.verdict.findings.iter().position(|f| f.id == id);
         let there: Vec<&Point> = points.iter().filter(|point| of(point).is_some()).collect();
-        // The text of the heaviest point is used, because its figures show most.
+        // The finding of the heaviest point is used, because its metrics show most.
         let Some(finding) = there.last().and_then(|p| Some(&p.verdict.findings[of(p)?])) else {
             continue;
         };
@@ -42,10 +42,10 @@ pub(super) fn text(points: &[Point], unit: &str) -> String {
     if out.is_empty() { out } else { format!("Verdict on the points\n{out}") }
 }
 
-/// Merges the verdicts of all points into one. Each finding has the text of the heaviest point that shows it.
+/// Merges the verdicts of all points into one. Each finding has the wording of the heaviest point that shows it.
 pub(super) fn together(points: &[Point], unit: &Words) -> Verdict {
     let mut all = Verdict::default();
-    // Names of rules, each with the points that show its finding.
+    // Names of rules, each with the points that have its finding.
     let mut there: BTreeMap<&str, Vec<&Point>> = BTreeMap::new();
     for point in points {
         for finding in findings(point) {

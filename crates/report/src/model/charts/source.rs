@@ -1,4 +1,4 @@
-//! Figures at each instant, computed from the seconds of a record.
+//! Metrics at each instant, computed from the seconds of a record.
 
 use record::{Record, Second};
 use stats::Counter;
@@ -17,7 +17,7 @@ impl Source<'_> {
         &self.record.seconds[instant.seconds.clone()]
     }
 
-    /// Computes a figure for each instant.
+    /// Computes a metric for each instant.
     pub(super) fn each(
         &self,
         figure: impl Fn(&Instant, &[Second]) -> Option<f64>,

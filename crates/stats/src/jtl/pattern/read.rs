@@ -23,7 +23,7 @@ struct Fields {
 }
 
 impl Pattern {
-    /// Returns the time of a text in ms since 1970; `None` if the text does not match, or if the pattern contains
+    /// Returns the time of a string in ms since 1970; `None` if the text does not match, or if the pattern contains
     /// weeks.
     pub fn read(&self, text: &str) -> Option<i64> {
         let mut fields = Fields {

@@ -1,8 +1,9 @@
 //! The facts of a sweep, a search for capacity or a comparison.
 //!
-//! The texts come from the report page; the figures come from the JSON file, which exists from the first run on. A row
-//! of the list has room for the figures of one load. For a sweep this is the point with the most requests per second;
-//! for a search, the lower bound; for a comparison, side B with side A beside it. The row names the load.
+//! The sentences come from the report page; the metrics come from the JSON file, which exists from the first run
+//! on. A row of the list has room for the metrics of one load. For a sweep this is the point with the most requests
+//! per second; for a search, the lower bound; for a comparison, side B together with side A. The row names the
+//! load.
 
 use std::path::Path;
 
@@ -20,7 +21,7 @@ use crate::{files, report as html};
 const PAGE: u64 = 16 << 20;
 
 impl Facts {
-    /// Reads the first sentence of the page and the figures of a sweep, a search or a comparison.
+    /// Reads the first sentence of the report page, and the metrics of a sweep, a search or a comparison.
     pub(super) fn of_answer(&mut self, folder: &Path, inside: &Inside) {
         let file = match self.kind {
             Kind::Sweep => sweep::FILE,
@@ -64,7 +65,7 @@ impl Facts {
         self.criteria = all.and_then(|all| Criteria::new(all.iter().map(met)));
     }
 
-    /// Takes the figures from the points of a sweep.
+    /// Takes the metrics from the points of a sweep.
     fn of_points(&mut self, sweep: &Value) {
         let points = list(&sweep["points"]);
         let seconds = points.iter().filter_map(|point| point["run_seconds"].as_f64()).sum::<f64>();
@@ -72,7 +73,7 @@ impl Facts {
         let samples = |point: &Value| point["figures"]["samples"].as_u64();
         self.figures.samples = sum(points.iter().filter_map(samples));
         let rate = |point: &Value| point["figures"]["rate"].as_f64().unwrap_or_default();
-        // An excluded point is chosen as the best only if all points are excluded.
+        // A point that is excluded from the evaluation is chosen as the best only if all points are excluded.
         let (counted, others): (Vec<&Value>, Vec<&Value>) =
             points.iter().partition(|point| point["excluded"].is_null());
         let best =
@@ -85,7 +86,7 @@ impl Facts {
         self.of = at(sweep, &best);
     }
 
-    /// Takes the figures from the probes of a search: from the last probe at the lower bound.
+    /// Takes the metrics from the probes of a search: from the last probe at the lower bound.
     fn of_probes(&mut self, search: &Value) {
         let probes = list(&search["probes"]);
         let samples = |probe: &Value| probe["samples"].as_u64();
@@ -101,8 +102,8 @@ impl Facts {
         self.of = at(search, probe);
     }
 
-    /// Takes the figures of both sides of a comparison. Of two sweeps, takes the load at which B has the most requests
-    /// per second.
+    /// Takes the metrics of both sides of a comparison. Of two sweeps, takes the load at which B has the most
+    /// requests per second.
     fn of_sides(&mut self, comparison: &Value) {
         let one = std::slice::from_ref(comparison);
         let points = comparison.as_array().map_or(one, Vec::as_slice);
@@ -123,7 +124,7 @@ impl Facts {
     }
 }
 
-/// Returns the figures of one side of a comparison: 0 for A, 1 for B.
+/// Returns the metrics of one side of a comparison: 0 for A, 1 for B.
 fn side(point: &Value, side: usize) -> Figures {
     let all = &point["comparison"]["all"];
     let figure = |metric: &str| {
@@ -139,7 +140,7 @@ fn side(point: &Value, side: usize) -> Figures {
     }
 }
 
-/// Returns the load of a point or a probe in words.
+/// Returns a description of the load of a point or a probe.
 fn at(answer: &Value, point: &Value) -> Option<Words> {
     let axis = if answer["axis"] == "users" { Axis::Users } else { Axis::Rate };
     let at = axis.at(point["load"].as_f64()?);

@@ -1,5 +1,6 @@
-//! Changes that may be hidden or caused by load that was not generated: starts were missed, errors ended the load, or
-//! the target did not respond until the end. The missing samples would have been the slowest and the first to fail.
+//! Changes that may be hidden or caused by a load that was not generated completely: starts were missed, errors
+//! ended the load, or the target did not respond until the end. The missing samples would have been the slowest and
+//! the first to fail.
 
 use answers::criterion::{Figure, Op};
 use answers::verdict::Words;
@@ -8,8 +9,8 @@ use report::model::words;
 use super::{FailIf, Judged};
 
 impl FailIf {
-    /// Marks a change as undecided if missing samples of A or B could reverse the result. `partial`: for each side,
-    /// the reason why its samples do not represent its whole load.
+    /// Marks a change as undecided if missing samples of A or B could reverse the result. `partial` is, for each
+    /// side, the reason why its samples do not represent its whole load.
     pub(crate) fn doubt_partial(&self, judged: &mut [Judged], partial: &[Option<Words>; 2]) {
         for (criterion, judged) in self.0.iter().zip(judged) {
             if judged.unknown || criterion.figure == Figure::Rate {

@@ -17,8 +17,8 @@ impl FailIf {
     ) {
         let Some((side, larger)) = lost.larger() else { return };
         for (criterion, judged) in self.0.iter().zip(judged) {
-            // A few unreadable rows cannot cancel a change that is beyond chance. If the change is already undecided,
-            // its present reason is kept.
+            // A few unreadable rows cannot cancel a significant change. If the change is already undecided, its
+            // present reason is kept.
             if lost.is_few() && (judged.unknown || judged.is_there) {
                 continue;
             }
