@@ -1,10 +1,11 @@
-//! Dependence of neighbouring values: how many independent values a series is worth, and how long its memory is.
+//! Dependence of neighbouring values: the number of independent values to which a series is equivalent, and how far
+//! the dependence reaches.
 
 use crate::series::mean;
 
-/// Smallest number of batches at a level whose variance is used.
+/// Smallest number of batches at a level for which the variance is used.
 const LEAST_BATCHES: f64 = 8.0;
-/// Share of the variance that is left at a level when its batches have averaged the dependence away.
+/// Share of the variance that remains at a level when its batches are long enough to average the dependence away.
 const AVERAGED: f64 = 0.2;
 
 /// Running sums of one level: means of 2^level values (Welford, 1962).
@@ -70,8 +71,8 @@ impl Batches {
         }
     }
 
-    /// Returns the autocorrelation time: the number of neighbouring values that are worth one independent value, at
-    /// least 1.
+    /// Returns the autocorrelation time: the number of neighbouring values that contain as much information as one
+    /// independent value, at least 1.
     pub fn time(&self) -> f64 {
         let Some(first) = self.levels.first().map(Level::variance).filter(|v| *v > 0.0) else {
             return 1.0;
@@ -88,7 +89,7 @@ impl Batches {
         time
     }
 
-    /// Returns the number of independent values that the series is worth.
+    /// Returns the effective sample size: the number of independent values to which the series is equivalent.
     pub fn effective(&self) -> f64 {
         self.levels.first().map_or(0.0, |level| level.n / self.time())
     }
@@ -102,7 +103,7 @@ impl FromIterator<f64> for Batches {
     }
 }
 
-/// Returns the number of independent values that the series is worth.
+/// Returns the effective sample size: the number of independent values to which the series is equivalent.
 pub fn effective(values: &[f64]) -> f64 {
     values.iter().copied().collect::<Batches>().effective()
 }
@@ -148,7 +149,7 @@ pub fn memory(values: &[f64]) -> Memory {
         variance += 2.0 * window * covariance;
     }
     let longest = (3.0 * count.sqrt()).min(count / 3.0).ceil();
-    // A window can make the sum negative; then the plain variance is the better estimate.
+    // A window can make the sum negative. Then the plain variance is the better estimate.
     let variance = if variance > 0.0 { variance } else { covariances[0] };
     let block = (weighted * weighted / (variance * variance) * count).cbrt();
     Memory { long_run_variance: variance, block: block.clamp(1.0, longest.max(1.0)) }
@@ -164,7 +165,7 @@ pub struct Autoregression {
     /// Standard error of the mean by a stationary bootstrap with blocks of mean length `block` (D. Politis and J.
     /// Romano, JASA 89, 1994).
     pub by_blocks: f64,
-    /// Number of independent values that the series is worth.
+    /// Effective sample size: the number of independent values to which the series is equivalent.
     pub worth: f64,
 }
 
@@ -203,7 +204,7 @@ pub fn autoregression(values: &[f64], block: f64) -> Option<Autoregression> {
     })
 }
 
-/// Largest φ: a series with a larger φ cannot be distinguished from one that drifts without bound.
+/// Largest φ. A series with a larger φ cannot be distinguished from one that drifts without limit.
 const MOST_PHI: f64 = 0.97;
 
 #[cfg(test)]
@@ -211,7 +212,7 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// Returns an autoregressive series: each value is `phi` times the last value, plus noise.
+    /// Returns an autoregressive series: each value is `phi` times the previous value, plus noise.
     fn autoregressive(phi: f64, n: usize, seed: u64) -> Vec<f64> {
         let mut random = Random::new(seed);
         let mut last = 0.0;

@@ -1,4 +1,4 @@
-//! Stationary block bootstrap of seconds: how much every metric of a run varies by chance.
+//! Stationary block bootstrap of seconds: estimates how much every metric of a run varies by chance.
 //!
 //! Blocks of consecutive seconds, of geometric length with mean b, are drawn until the resample is as long as the run.
 //! The histograms of the drawn seconds are merged, and rate, mean, percentiles and error ratio are all read from that
@@ -7,8 +7,8 @@
 //! those of rate, mean and median. A mean with rare long times hides that neighbouring seconds have the same level,
 //! which the median shows.
 //!
-//! Blocks of a short series vary less than the series does, and a block length that is estimated from it is often too
-//! short. So intervals are widened to the error of an autoregression where that is larger
+//! Blocks of a short series vary less than the series does, and a block length that is estimated from it is often
+//! too short. So intervals are widened to the error of an autoregression if that is larger
 //! ([`crate::autocorrelation::autoregression`]), and by Student's t with the number of independent seconds. Cost:
 //! resamples × seconds × groups of bins additions.
 
@@ -21,10 +21,10 @@ use crate::distribution::{normal_quantile, student_quantile};
 use crate::random::Random;
 use crate::series::{mean, quantile};
 
-/// Smallest number of seconds for an interval, and the smallest number of independent seconds they must be worth.
+/// Smallest number of seconds for an interval, and the smallest effective sample size of these seconds.
 pub const LEAST_SECONDS: usize = 60;
 pub const LEAST_WORTH: f64 = 5.0;
-/// Smallest number of blocks that a run must keep when errors alone need long blocks.
+/// Smallest number of blocks into which a run must be divided if only errors need long blocks.
 const LEAST_BLOCKS: f64 = 10.0;
 /// Largest number of units; the seconds of a longer run are merged into fewer units.
 const MOST_UNITS: usize = 720;
@@ -132,9 +132,9 @@ pub struct Resampled {
     rate: Widening,
     median: Widening,
     times: Widening,
-    /// Metrics of each resample; empty where there is no interval.
+    /// Metrics of each resample; empty if there is no interval.
     pub resamples: Vec<Figures>,
-    /// Why there is no interval.
+    /// Reason why there is no interval.
     pub refusal: Option<Refusal>,
 }
 
@@ -143,8 +143,8 @@ pub struct Resampled {
 pub enum Refusal {
     /// The run is shorter than an interval needs: it has only `seconds` seconds.
     Short { seconds: f64 },
-    /// The run is worth only `blocks` independent seconds, because neighbouring seconds depend on each other for too
-    /// long.
+    /// The run is equivalent to only `blocks` independent seconds, because neighbouring seconds depend on each
+    /// other for too long.
     FewBlocks { blocks: f64 },
 }
 
@@ -177,7 +177,7 @@ impl Widening {
     }
 }
 
-/// A run as the bootstrap reads it: one row per unit, over common groups of bins.
+/// A run in the form that the bootstrap uses: one row per unit, with the same groups of bins for all.
 struct Table {
     seconds: Vec<f64>,
     count: Vec<f64>,
@@ -194,7 +194,7 @@ fn bins<'a>(units: &'a [Unit<'_>]) -> impl Iterator<Item = (u32, u64)> + 'a {
     units.iter().filter_map(|unit| unit.times.as_deref()).flat_map(Bins::iter)
 }
 
-/// Bootstraps a run; 2000 `resamples` are usual.
+/// Bootstraps a run. A usual number of `resamples` is 2000.
 pub fn resample(units: &[Unit<'_>], resamples: usize, seed: u64) -> Resampled {
     let table = Table::new(units);
     let n = table.count.len();
@@ -244,7 +244,7 @@ fn draw(times: &mut [u32], block: f64, random: &mut Random) {
     let mut at = random.below(n);
     for _ in 0..n {
         times[at] += 1;
-        // The first unit follows the last one.
+        // After the last unit, the first one follows.
         at = if random.uniform() < ends { random.below(n) } else { (at + 1) % n };
     }
 }
@@ -252,7 +252,7 @@ fn draw(times: &mut [u32], block: f64, random: &mut Random) {
 impl Table {
     fn new(units: &[Unit<'_>]) -> Self {
         let each = units.len().div_ceil(MOST_UNITS).max(1);
-        // A long run has many bins in total, but few different ones.
+        // A long run has many bins in total, but few distinct ones.
         let mut touched = vec![false; layout::BINS as usize];
         for (bin, _) in bins(units) {
             if let Some(touched) = touched.get_mut(bin as usize) {
@@ -340,7 +340,7 @@ impl Table {
     fn block(&self) -> f64 {
         let (rates, means, medians) = (self.rates(), self.means(), self.medians());
         let block = |series: &[f64]| memory(series).block;
-        // A few errors at regular distances look like a long memory. They must not take away the intervals of all
+        // A few errors at regular intervals look like a long dependence. They must not prevent the intervals of all
         // other metrics.
         let errors = block(&self.errors).min(self.count.len() as f64 / LEAST_BLOCKS);
         block(&rates).max(block(&means)).max(block(&medians)).max(errors)
@@ -377,7 +377,7 @@ impl Table {
             .enumerate()
             .filter_map(|(at, metric)| Some((at, metric.percentile()?)))
         {
-            // A rank at the end of a group belongs to it, whatever the rounding of the product is.
+            // A rank at the end of a group belongs to that group, even if the product is rounded up.
             let rank = p * total * (1.0 - 1e-9);
             while group < merged.len() && below + merged[group] < rank {
                 below += merged[group];
@@ -432,7 +432,7 @@ impl Resampled {
         let at = metric as usize;
         let drawn: Vec<f64> = self.resamples.iter().map(|figures| figures[at]).collect();
         let wider = wider * self.widening(metric).factor;
-        // Times and rates are positive and vary by factors: a wide spread must not reach below 0.
+        // Times and rates are positive and vary by factors, so a wide spread must not reach below 0.
         if metric != Metric::Errors && drawn.iter().all(|v| *v > 0.0) {
             let logs: Vec<f64> = drawn.iter().map(|v| v.ln()).collect();
             let centre = mean(&logs);

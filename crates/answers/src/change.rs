@@ -1,4 +1,4 @@
-//! Change points of a series: where its mean steps.
+//! Change points of a series: positions at which its mean changes.
 //!
 //! Candidates come from the energy distance of the parts left and right of a point (D. Matteson and N. James, "A
 //! Nonparametric Approach for Multiple Change Point Analysis", JASA 109, 2014), within windows of 50 values. Then
@@ -17,7 +17,7 @@ const WINDOW: usize = 50;
 /// Smallest number of values on each side of a change.
 const LEAST: usize = 3;
 
-/// A step of the mean of a series.
+/// A change of the mean of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
     /// Index of the first value after the step.
@@ -69,8 +69,8 @@ pub fn steps(values: &[f64], chance: f64) -> Vec<Step> {
     }
 }
 
-/// Returns the steps of at least `size` (relative to the mean before) whose two parts hold at least `values` values
-/// each.
+/// Returns the steps of at least `size` (relative to the mean before) for which both parts hold at least `values`
+/// values each.
 pub fn lasting(steps: &[Step], size: f64, values: usize) -> impl Iterator<Item = &Step> {
     let lasts = move |step: &&Step| step.values_before >= values && step.values_after >= values;
     steps.iter().filter(move |step| step.size().abs() >= size).filter(lasts)
@@ -90,8 +90,9 @@ fn step(values: &[f64], at: &[usize], i: usize) -> Step {
     }
 }
 
-/// Returns the p of Welch's test, multiplied by the number of places that the step was chosen from (Bonferroni): the
-/// best of many places looks significant by chance. Without this factor, one series of noise in ten has a step.
+/// Returns the p of Welch's test, multiplied by the number of positions from which the step was chosen
+/// (Bonferroni): the best of many positions looks significant by chance. Without this factor, one in ten series of
+/// noise has a step.
 fn p_of(before: &[f64], after: &[f64]) -> f64 {
     if before.len() < 2 || after.len() < 2 {
         return 1.0;

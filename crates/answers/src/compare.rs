@@ -41,11 +41,11 @@ use crate::verdict::Words;
 use whole::Whole;
 use work::Work;
 
-/// Rate of false discoveries that a comparison allows.
+/// Largest rate of false discoveries that a comparison accepts.
 const FALSE: f64 = 0.05;
 /// Largest number of compared labels: those with the most samples.
 const MOST_LABELS: usize = 100;
-/// Seconds under steady load that intervals need.
+/// Duration of steady load in seconds that intervals need.
 const LEAST_STEADY: f64 = 60.0;
 /// Smallest number of samples of a label on each side.
 const LEAST_SAMPLES: u64 = 100;
@@ -58,7 +58,7 @@ pub struct Settings {
     pub floor: f64,
     /// Smallest absolute change of the error ratio that counts as a difference.
     pub error_floor: f64,
-    /// Kind of times to compare. Response times are compared only where both sides have them.
+    /// Kind of times to compare. Response times are compared only if both sides have them.
     pub times: Times,
 }
 
@@ -76,14 +76,14 @@ pub struct Comparison {
     pub all: Row,
     /// Rows of the labels that both sides have, the most samples first.
     pub labels: Vec<Row>,
-    /// Rows of the series that both sides have: numbers in responses, matched by name.
+    /// Rows of the series that both sides have: metrics in responses, matched by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Row>,
     /// Labels that only one side has.
     pub only_a: Vec<String>,
     pub only_b: Vec<String>,
-    /// Number of labels that are not compared: they have too few samples, or exceed the largest number of compared
-    /// labels.
+    /// Number of labels that are not compared, because they have too few samples or exceed the largest number of
+    /// compared labels.
     pub left_out: usize,
     /// Number of runs on each side.
     pub runs: (usize, usize),
@@ -93,13 +93,13 @@ pub struct Comparison {
     /// Sides whose times are whole milliseconds: result files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub whole_ms: Vec<&'static str>,
-    /// Labels that a side lacks: metrics of all requests then describe different work.
+    /// Message about labels that a side does not have: metrics of all requests then describe different work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing_labels: Option<Words>,
-    /// A label whose share of the requests differs between the sides.
+    /// Message about a label whose share of the requests differs between the sides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shifted_label: Option<Words>,
-    /// Sentences on JVMs of watched hosts whose settings were equal in all runs.
+    /// Sentences about JVMs of watched hosts that had equal settings in all runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub same_java: Vec<Words>,
     /// Message about the samples that could not be read, if there are any.
@@ -126,7 +126,7 @@ pub struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unexpected: Option<Failures>,
     pub differences: Vec<Difference>,
-    /// Why there are no intervals.
+    /// Reason why there are no intervals.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
 }
@@ -138,7 +138,7 @@ pub struct Difference {
     /// Values of both sides: requests per second, a share, ms, or the mean number of a series.
     pub a: f64,
     pub b: f64,
-    /// B/A - 1; for shares B - A.
+    /// B/A - 1; for shares, B - A.
     pub change: f64,
     /// 95 % interval of the change.
     pub interval: Option<(f64, f64)>,
@@ -147,9 +147,10 @@ pub struct Difference {
     pub p: Option<f64>,
     pub q: Option<f64>,
     pub result: Outcome,
-    /// The smallest change that would have shown: half the width of the interval, at least the floor.
+    /// The smallest change that the comparison would have shown: half the width of the interval, at least the
+    /// floor.
     pub visible: Option<f64>,
-    /// Values of both sides including their warm-up; equal to `a` and `b` where no warm-up was found.
+    /// Values of both sides including their warm-up; equal to `a` and `b` if no warm-up was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub with_warm_up: Option<(f64, f64)>,
 }
@@ -158,36 +159,37 @@ pub struct Difference {
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     Different,
-    /// Significant, but too small to count.
+    /// Significant, but too small to be reported as a difference.
     BelowFloor,
-    /// The interval excludes 0, but the difference may still be chance: many metrics are compared, or the events
-    /// are few.
+    /// The interval excludes 0, but the difference may be chance, because many metrics are compared or there are
+    /// few events.
     MayBeChance,
     /// The compared runs show no difference in this metric.
     None,
     /// The sides did different work.
     OtherWork,
-    /// Most samples of a side failed: its times and rate are those of failures.
+    /// Most samples of a side failed, so its times and rate are those of failures.
     MostlyFailed,
-    /// Samples that could not be read could change the result.
+    /// Samples that could not be read could change the result of this metric.
     Unread,
     /// The difference has no interval.
     Unknown,
 }
 
-/// Names of metrics: share of errors, share of responses as expected, and mean of numbers in responses.
+/// Names of metrics: share of errors, share of responses as expected, and mean of metrics in responses.
 pub const ERRORS: &str = "error%";
 pub const CHECKS: &str = "checks%";
 pub const SERIES: &str = "series";
 
-/// True if a metric is a share: its changes are percentage points, and counts of whole runs decide.
+/// Returns true if a metric is a share: its changes are percentage points, and the counts of whole runs decide.
 pub fn is_share(metric: &str) -> bool {
     matches!(metric, ERRORS | CHECKS)
 }
 
 impl Comparison {
-    /// Adds the differences between the work of the sides, and the JVMs with unchanged settings. Removes error metrics
-    /// if a side does not record errors, and marks metrics that other work or many failures distort.
+    /// Adds the differences between the work of the sides, and the JVMs with unchanged settings. Removes error
+    /// metrics if a side does not record errors, and marks metrics that are distorted by different work or many
+    /// failures.
     fn knowing(mut self, a: &[Record], b: &[Record]) -> Self {
         let Work { missing, shifted } = Work::of(a, b);
         (self.missing_labels, self.shifted_label) = (missing, shifted);
@@ -206,7 +208,7 @@ impl Comparison {
             }
         }
         if self.missing_labels.is_some() {
-            // Shares of errors stay comparable when the work differs.
+            // Shares of errors are comparable even if the work differs.
             self.all.be_open(Outcome::OtherWork);
         }
         for row in std::iter::once(&mut self.all).chain(&mut self.labels) {
@@ -220,7 +222,7 @@ impl Comparison {
         self
     }
 
-    /// Iterates over all differences that count, those of all requests first.
+    /// Iterates over all differences that are reported, those of all requests first.
     pub fn different(&self) -> impl Iterator<Item = (&Row, &Difference)> {
         let rows = std::iter::once(&self.all).chain(&self.labels).chain(&self.series);
         rows.flat_map(|row| row.differences.iter().map(move |difference| (row, difference)))
@@ -232,7 +234,7 @@ impl Comparison {
 struct Side {
     resampled: Resampled,
     whole: [f64; 8],
-    /// Why there are no intervals.
+    /// Reason why there are no intervals.
     refusal: Option<String>,
 }
 
@@ -276,7 +278,8 @@ pub fn compare_runs(a: &[Record], b: &[Record], settings: &Settings) -> Comparis
         (Some(first), Some(other)) => Common::of(first, other),
         _ => Common::default(),
     };
-    // Returns the number of a label in a record; a number that no label has, if the record lacks the label.
+    // Returns the number of a label in a record. If the record does not have the label, returns a number that no
+    // label has.
     let number = |record: &Record, label: Option<&(String, bool)>| {
         let (name, transaction) = label?;
         let is_it = |l: &record::Label| *l.name == **name && l.transaction == *transaction;
@@ -357,8 +360,8 @@ impl Row {
         others.for_each(|one| one.result = why);
     }
 
-    /// Removes the intervals of percentiles that round to 0 ms: relative changes of whole milliseconds need a value
-    /// above 0.
+    /// Removes the intervals of percentiles that round to 0 ms, because relative changes of whole milliseconds need
+    /// a value above 0.
     fn without_small_times(&mut self) {
         let is_small =
             |one: &&mut Difference| one.metric.starts_with('p') && one.a.min(one.b) < 0.5;
@@ -628,7 +631,7 @@ fn unjudged(metric: &'static str, (a, b): (f64, f64), change: f64) -> Difference
 /// Resolution of times in ms: a time below it counts as 0.
 const NOTHING_MS: f64 = 0.002;
 
-/// Returns B/A - 1; for errors B - A. A change from 0 to another value has no relative size.
+/// Returns B/A - 1; for errors, B - A. A change from 0 to another value has no relative size.
 fn changed(metric: Metric, a: f64, b: f64) -> f64 {
     match metric {
         Metric::Errors => b - a,
@@ -676,7 +679,7 @@ fn finished(
 
 fn judge(rows: &mut [Row], chance: f64, settings: &Settings) {
     let differences = rows.iter_mut().flat_map(|row| &mut row.differences);
-    // Shares are already judged by counts.
+    // Shares are already judged by their counts.
     let mut asked: Vec<&mut Difference> = differences
         .filter(|difference| difference.p.is_some() && !is_share(difference.metric))
         .collect();
@@ -722,8 +725,8 @@ fn words(refusal: Refusal, record: &Record, steady: &Steady) -> String {
     }
 }
 
-/// Returns the text on the seconds of a run that are not steady, and on a sufficient length: `; 17 s were ramp; run 90
-/// s`.
+/// Returns the part of a sentence about the seconds of a run that are not steady, and about a sufficient length: `;
+/// 17 s were ramp; run 90 s`.
 fn left_out(seconds: f64, record: &Record, steady: &Steady) -> String {
     let length = |of: &[Second]| of.iter().map(|second| f64::from(second.ms)).sum::<f64>() / 1000.0;
     let all = &record.seconds;

@@ -1,4 +1,5 @@
-//! Criteria as users write them: `p99 < 500ms`, `error% < 0.1 for label Login`, `service mean <= 20ms over 30s`.
+//! Criteria in the notation of users: `p99 < 500ms`, `error% < 0.1 for label Login`, `service mean <= 20ms over
+//! 30s`.
 //!
 //! A criterion is a condition on one metric of a set of samples. The criterion does not decide whether it must hold
 //! (`--fail`) or must not hold (`--abort-if`). The grammar, with words separated by blanks:
@@ -30,7 +31,7 @@ pub struct Criterion {
     pub figure: Figure,
     pub op: Op,
     pub limit: Limit,
-    /// Label whose samples count; `None` for all requests.
+    /// Label of the samples to which the criterion applies; `None` for all requests.
     pub label: Option<String>,
     /// Name of the series; only for [`Figure::Series`].
     pub series: Option<String>,
@@ -49,13 +50,13 @@ pub enum Figure {
     Errors,
     /// Share of failed samples in percent.
     ErrorShare,
-    /// Percent of the checked responses for which all assertions held.
+    /// Percentage of the checked responses for which all assertions held.
     CheckShare,
-    /// A metric of the numbers that responses contain for a series.
+    /// A metric of the values that responses contain for a series.
     Series(OfSeries),
 }
 
-/// A metric of the numbers of a series.
+/// A metric of the values of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OfSeries {
     Mean,
@@ -63,11 +64,11 @@ pub enum OfSeries {
     Max,
 }
 
-/// The start from which a time is measured.
+/// The start of a measured time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Times {
-    /// From the intended start: includes the wait for the generator or for a busy user.
+    /// From the intended start, which includes the wait for the generator or for a busy user.
     #[default]
     Response,
     /// From the actual start: JMeter's elapsed time.
@@ -92,19 +93,19 @@ pub enum Op {
     NotEqual,
 }
 
-/// The value that a metric is compared with.
+/// The value with which a metric is compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Limit {
     /// A value in the metric's unit: ms, per second, percent, or a number.
     Absolute(f64),
-    /// A difference in percent to the same metric of another run; negative for less.
+    /// A difference in percent to the same metric of another run; negative for a decrease.
     Relative(f64),
 }
 
 /// Bounds of a metric of times if the samples in flight at the end are included.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
-    /// The metric in ms if all samples in flight had been answered right after the end.
+    /// Value of the metric in ms if all samples in flight had been answered right after the end.
     pub least_ms: f64,
     /// True if the value has no upper bound because some samples never finished.
     pub is_open: bool,
@@ -112,23 +113,23 @@ pub struct Bounds {
     pub samples: u64,
 }
 
-/// Metrics of a set of samples, as criteria read them.
+/// Metrics of a set of samples, for criteria.
 pub trait Figures {
     fn count(&self) -> u64;
-    /// Returns the number of failed samples; `None` where the source of the samples does not say which ones failed.
+    /// Returns the number of failed samples; `None` if the source of the samples does not say which ones failed.
     fn errors(&self) -> Option<u64>;
-    /// Returns the counts of responses that assertions checked; `None` where the source of the samples does not have
+    /// Returns the counts of responses that assertions checked; `None` if the source of the samples does not have
     /// them.
     fn checks(&self) -> Option<Checks> {
         None
     }
-    /// Returns the numbers of a series; `None` where there are none.
+    /// Returns the values of a series; `None` if there are none.
     fn series(&self, _: &str) -> Option<Number> {
         None
     }
-    /// Returns the length of the time in which the samples were taken, in seconds.
+    /// Returns the duration in seconds in which the samples were taken.
     fn seconds(&self) -> f64;
-    /// Returns a metric of times in ms; `None` where there is no sample.
+    /// Returns a metric of times in ms; `None` if there is no sample.
     fn time_ms(&self, times: Times, stat: Stat) -> Option<f64>;
     /// Returns the bounds of a metric of times with the samples in flight at the end; `None` without such samples.
     fn with_unanswered(&self, _: Times, _: Stat) -> Option<Bounds> {
@@ -149,10 +150,10 @@ pub enum Outcome {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
     pub criterion: Criterion,
-    /// Value in the metric's unit; `None` where no sample has such a value.
+    /// Value in the metric's unit; `None` if no sample has such a value.
     pub value: Option<f64>,
     pub outcome: Outcome,
-    /// Reason, where the value alone does not explain the outcome; see [`crate::evidence`].
+    /// Reason, if the value alone does not explain the outcome; see [`crate::evidence`].
     pub reason: Option<Words>,
 }
 
@@ -205,7 +206,7 @@ impl Criterion {
         self.op.holds(value, limit)
     }
 
-    /// Returns how bad a value is for ordering: the larger the result, the worse the value.
+    /// Returns a number by which values are ordered: the larger it is, the worse the value.
     fn badness(&self, value: f64) -> f64 {
         let Limit::Absolute(limit) = self.limit else { return 0.0 };
         match self.op {
@@ -250,7 +251,7 @@ impl Criterion {
         }
     }
 
-    /// Returns the text shown where there is no value.
+    /// Returns the words that are shown if there is no value.
     fn nothing(&self) -> &'static str {
         match self.figure {
             Figure::CheckShare => "no checked answers",
@@ -298,7 +299,7 @@ impl Times {
         }
     }
 
-    /// Returns the first word of a metric of times, "response" or "service", as criteria and headings write it.
+    /// Returns the first word of a metric of times, "response" or "service", as used in criteria and headings.
     pub fn word(self) -> Words {
         let (en, zh) = match self {
             Self::Response => ("response", "响应"),
@@ -309,7 +310,7 @@ impl Times {
 }
 
 impl Outcome {
-    /// Returns the outcome as `summary.json` and the console write it.
+    /// Returns the word for the outcome in `summary.json` and on the console.
     pub fn word(self) -> &'static str {
         match self {
             Self::Met => "met",
@@ -352,14 +353,15 @@ impl Judged {
         }
     }
 
-    /// Returns the value in English, followed by the reason; the reason alone where there is no value.
+    /// Returns the value in English, followed by the reason; only the reason if there is no value.
     pub fn shown(&self) -> String {
         self.shown_words().en
     }
 
-    /// Returns the value in both languages, followed by the reason; the reason alone where there is no value.
+    /// Returns the value in both languages, followed by the reason; only the reason if there is no value.
     pub fn shown_words(&self) -> Words {
-        // The share of errors without a label covers requests only. Transactions can fail, too, but are not counted.
+        // The share of errors without a label covers only requests. Transactions can also fail, but are not
+        // counted.
         let (of, of_zh) = match self.criterion.figure {
             _ if self.value.is_none() => ("", ""),
             Figure::ErrorShare if self.criterion.label.is_none() => (" of requests", "（占请求）"),
@@ -408,7 +410,7 @@ impl Figure {
         matches!(self, Self::Count | Self::Errors)
     }
 
-    /// Returns the metric's name as users write it, with the kind of time.
+    /// Returns the metric's name in the notation of users, with the kind of time.
     pub fn name(self) -> String {
         match self {
             Self::Time(times, stat) => {

@@ -1,4 +1,4 @@
-//! Many tests at the same time: the share of false alarms among the significant ones is bounded.
+//! Many simultaneous tests: bounds the share of false alarms among the significant ones.
 //!
 //! Y. Benjamini and Y. Hochberg, "Controlling the False Discovery Rate", Journal of the Royal Statistical Society B 57,
 //! 1995.

@@ -1,13 +1,13 @@
-//! Criteria need evidence besides a value within their limit: the samples must mean what the user expects of the
-//! metric.
+//! Evidence that criteria need in addition to a value within their limit: the samples must mean what the user
+//! expects of the metric.
 //!
-//! A refused connection takes no time, and a label that never occurred has no errors. The rules, in order:
+//! A refused connection takes no time, and a label that never occurred has no errors. The rules, in their order:
 //!
-//! 1. A criterion on errors is undecided where the samples do not say which of them failed.
+//! 1. A criterion about errors is undecided where the samples do not say which of them failed.
 //!    A criterion on `checks%` is undecided where no assertion checked a response.
-//!    A criterion on a series is undecided where no response had a number for the series.
+//!    A criterion about a series is undecided where no response had a number for the series.
 //! 2. Without a sample no criterion is met, except `count = 0` of a label that the plan has.
-//! 3. A criterion on times is not met without a successful sample; nor is `checks%` where all requests failed.
+//! 3. A criterion about times is not met without a successful sample; nor is `checks%` if all requests failed.
 //! 4. Times, rates and counts are not met where more samples failed than succeeded and no criterion is about the errors
 //!    of the same samples.
 //! 5. A time is not met where samples in flight at the end have already waited too long, and undecided where they may.
@@ -31,7 +31,7 @@ use crate::criterion::{Criterion, Figure, Figures, Judged, Op, Outcome, Stat, of
 use crate::rules;
 use crate::verdict::Words;
 
-/// Largest share of missing starts at which times and rates are still decided.
+/// Largest share of missing starts with which times and rates are still decided.
 pub const MOST_MISSED: f64 = 0.01;
 
 /// Share of failed samples above which a criterion that is met gets a warning, if no criterion is about errors.
@@ -40,11 +40,11 @@ pub const FEW_ERRORS: f64 = 0.01;
 /// The part of the planned load that a run did not make.
 #[derive(Clone, Debug, Default)]
 pub struct Shortfall {
-    /// Starts that the configured rate required.
+    /// Number of starts that the configured rate required.
     pub due: u64,
-    /// Starts among those due that were not made.
+    /// Number of due starts that were not made.
     pub missed: u64,
-    /// Why the run, or the load in it, ended early.
+    /// Reason why the run, or the load in it, ended early.
     pub early: Option<Words>,
 }
 
@@ -59,21 +59,22 @@ impl Shortfall {
     }
 }
 
-/// Returns why the samples do not represent the whole load: errors ended it, or the target answered nothing until the
-/// end.
+/// Returns the reason why the samples do not represent the whole load: errors ended it, or the target answered
+/// nothing until the end.
 fn early(record: &Record) -> Option<Words> {
     let unanswered = || rules::unanswered(record).as_ref().map(rules::part);
     rules::cut_short(record).or_else(unanswered)
 }
 
-/// Returns why the samples of a run do not represent its whole load: starts of an open load were missed, or the run
-/// ended early. Missed rates of timers do not count: such a rate is often only an upper limit for the users of a plan.
+/// Returns the reason why the samples of a run do not represent its whole load: starts of an open load were missed,
+/// or the run ended early. Missed rates of timers are ignored, because such a rate is often only an upper limit for
+/// the users of a plan.
 pub fn partial_load(record: &Record) -> Option<Words> {
     let sum = |of: fn(&Second) -> u64| record.seconds.iter().map(of).sum::<u64>();
     missing(sum(|second| second.missed), sum(|second| second.due)).or_else(|| early(record))
 }
 
-/// Returns the text for a criterion that holds, but is undecided because only a part of the run counts.
+/// Returns the sentence for a criterion that holds, but is undecided because only a part of the load was generated.
 pub fn met_so_far(why: &Words) -> Words {
     words(format!("met so far; {}", why.en), format!("目前满足；{}", why.zh))
 }
@@ -83,7 +84,7 @@ pub fn met_so_far(why: &Words) -> Words {
 pub struct Evidence<'a> {
     /// All criteria of the run that must hold.
     pub criteria: &'a [Criterion],
-    /// Missing load; `None` where the whole load was made.
+    /// Missing load; `None` if the whole load was generated.
     pub shortfall: Option<&'a Shortfall>,
 }
 
@@ -159,7 +160,7 @@ impl Evidence<'_> {
         unanswered.or_else(|| self.shortened(criterion)).or_else(few)
     }
 
-    /// Returns why a criterion that holds is undecided because load is missing.
+    /// Returns the reason why a criterion that holds is undecided: load is missing.
     fn shortened(&self, criterion: &Criterion) -> Option<(Outcome, Words)> {
         let Shortfall { due, missed, early } = self.shortfall?;
         let lacks =
@@ -181,8 +182,8 @@ impl Evidence<'_> {
         most && !is_of_errors(criterion) && !self.asks_for_errors(criterion)
     }
 
-    /// Returns why a criterion that ignores errors is not met. A criterion on the errors of other samples does not
-    /// count: the error share of all requests hides a label that fails.
+    /// Returns the reason why a criterion that ignores errors is not met. A criterion about the errors of other
+    /// samples does not help: the error share of all requests hides a label that fails.
     fn unasked(&self, criterion: &Criterion, errors: u64, all: u64) -> Words {
         let Words { en, zh } = match criterion.figure {
             Figure::CheckShare => failed_by_themselves(errors, all),
@@ -263,11 +264,11 @@ fn unanswered(criterion: &Criterion, of: &dyn Figures) -> Option<(Outcome, Words
 pub enum Nothing {
     /// The whole run has no samples.
     Run,
-    /// The main thread groups have no samples; setUp or tearDown groups have some.
+    /// The main thread groups have no samples, but setUp or tearDown groups have some.
     Main,
     /// The plan has the label, but the run has no sample of it.
     Planned,
-    /// No sampler has the label; the value is the label that the user probably meant.
+    /// No sampler has the label. Contains the label that the user probably meant.
     Unknown(Option<String>),
 }
 
@@ -294,7 +295,7 @@ impl Nothing {
     }
 }
 
-/// Returns the number of failed samples that a criterion ignores. A criterion on assertions covers samples that
+/// Returns the number of failed samples that a criterion ignores. A criterion about assertions covers samples that
 /// assertions failed, but not requests that failed by transport or status. Such a request counts as a success if an
 /// assertion ignores the status.
 fn ignored(criterion: &Criterion, of: &dyn Figures) -> Option<u64> {
@@ -317,7 +318,7 @@ pub fn is_without_number(judged: &Judged) -> bool {
     matches!(judged.criterion.figure, Figure::Series(_)) && judged.value.is_none()
 }
 
-/// Returns why a criterion on a series without numbers is undecided.
+/// Returns the reason why a criterion about a series without values is undecided.
 pub fn no_number(criterion: &Criterion) -> Words {
     let series = criterion.series.as_deref().unwrap_or_default();
     words(
@@ -326,7 +327,7 @@ pub fn no_number(criterion: &Criterion) -> Words {
     )
 }
 
-/// Returns why a criterion on assertions is undecided when no assertion checked a response.
+/// Returns the reason why a criterion about assertions is undecided: no assertion checked a response.
 pub fn unchecked(criterion: &Criterion) -> Words {
     let (en, zh) = match &criterion.label {
         Some(label) => (format!(" of label {label}"), format!("标签 {label} 的")),
@@ -338,7 +339,7 @@ pub fn unchecked(criterion: &Criterion) -> Words {
     )
 }
 
-/// Returns why a criterion on assertions is not met when no response could be checked.
+/// Returns the reason why a criterion about assertions is not met: no response could be checked.
 fn none_to_check(errors: u64, all: u64) -> Words {
     let Words { en, zh } = failed_by_themselves(errors, all);
     words(
@@ -357,7 +358,7 @@ fn asks_for_none(criterion: &Criterion) -> bool {
     criterion.figure == Figure::Count && most <= 0.0
 }
 
-/// True if further samples cannot change that the criterion is met.
+/// Returns true if the criterion will stay met whatever further samples arrive.
 fn stays_met(criterion: &Criterion) -> bool {
     matches!(criterion.figure, Figure::Count | Figure::Errors)
         && matches!(criterion.op, Op::More | Op::AtLeast)
@@ -367,12 +368,12 @@ fn is_of_errors(criterion: &Criterion) -> bool {
     matches!(criterion.figure, Figure::Errors | Figure::ErrorShare)
 }
 
-/// Returns the text on the share of samples that failed.
+/// Returns the sentence about the share of samples that failed.
 pub fn failed(errors: u64, all: u64) -> Words {
     failed_of("sample", errors, all)
 }
 
-/// Returns the text on the share of requests that failed by transport or status, regardless of assertions.
+/// Returns the sentence about the share of requests that failed by transport or status, regardless of assertions.
 fn failed_by_themselves(errors: u64, all: u64) -> Words {
     let Words { en, zh } = failed_of("request", errors, all);
     words(format!("{en} by transport or status"), format!("{zh}（传输或状态码）"))

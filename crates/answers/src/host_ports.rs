@@ -1,9 +1,9 @@
-//! Local ports of a watched host that connections in TIME_WAIT hold, and the time at which no port is left.
+//! Local ports of a watched host that connections in TIME_WAIT occupy, and the time at which no port is left.
 //!
-//! Some hosts open a connection to a backend service for each request and close it. Each closed connection keeps its
-//! port for 60 s, so r connections per second hold 60·r ports (Little's law). If that exceeds the port range, the range
-//! is used up after range/r seconds. The verdict looks back with this arithmetic, and a running test looks ahead with
-//! the same.
+//! Some hosts open a connection to a backend service for each request and close it. Each closed connection keeps
+//! its port for 60 s, so r connections per second occupy 60·r ports (Little's law). If that exceeds the port range,
+//! the range is used up after range/r seconds. The verdict applies this calculation to the past, and a running test
+//! to the future.
 
 use std::collections::VecDeque;
 
@@ -13,27 +13,27 @@ pub const TIME_WAIT_S: f64 = 60.0;
 /// Documentation/networking/ip-sysctl.
 pub const DEFAULT_PORTS: f64 = 28_232.0;
 
-/// Largest and smallest number of readings for a trend, and the smallest share of readings that are above the reading
-/// before.
+/// Largest and smallest number of readings for a trend, and the smallest share of readings that exceed the previous
+/// reading.
 const TREND: usize = 10;
 const TREND_LEAST: usize = 5;
 const RISING: f64 = 0.8;
-/// Share of the ports that must be in TIME_WAIT for a forecast: with a count of opened connections that supports the
-/// trend, and without.
+/// Share of the ports that must be in TIME_WAIT for a forecast: if a count of opened connections supports the
+/// trend, and if there is no such count.
 const USED: f64 = 0.3;
 const USED_ALONE: f64 = 0.7;
-/// Share of the growth that must come from connections that the host opened; accepted connections take no port of the
-/// range.
+/// Share of the growth that must be caused by connections that the host opened, because accepted connections take
+/// no port of the range.
 const OWN: f64 = 0.5;
 
-/// Metrics of a host at one second.
+/// Metrics of a host at one moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reading {
     /// Time of the reading, epoch ms.
     pub at_ms: i64,
     /// Number of connections in TIME_WAIT.
     pub waiting: f64,
-    /// Connections per second that the host opened, and that it accepted.
+    /// Number of connections per second that the host opened, and that it accepted.
     pub opened: Option<f64>,
     pub accepted: Option<f64>,
 }
@@ -49,18 +49,19 @@ pub struct Forecast {
     pub half: f64,
     /// Time at which no port is left, epoch ms.
     pub gone_ms: i64,
-    /// The host's count of opened connections supports the forecast.
+    /// True if the host's count of opened connections supports the forecast.
     pub borne_out: bool,
 }
 
-/// Distance in ms from which on two neighbouring readings have at least one second without a reading between them.
+/// Distance in ms from which two neighbouring readings have at least one second without a reading between them.
 const GAP_MS: i64 = 1500;
 
-/// Limits the TIME_WAIT count of each reading to connections that the host can have opened itself within 60 s. A server
-/// that closes connections which others opened also has them in TIME_WAIT, but its own ports are free. A reading covers
-/// the time since the reading before, at most `longest_ms`. After a second without a reading, the next reading may
-/// cover one second or two. If it covers one, the missing second may have opened as many connections as the reading
-/// before says: when two readings fall into the same second, one is not kept.
+/// Limits the TIME_WAIT count of each reading to connections that the host can have opened itself within 60 s. A
+/// server that closes connections which others opened also has them in TIME_WAIT, but its own ports are free. A
+/// reading covers the time since the previous reading, at most `longest_ms`. After a second without a reading, the
+/// next reading may cover one second or two. If it covers one, the missing second may have opened as many
+/// connections as the previous reading reports: when two readings fall into the same second, one of them is not
+/// kept.
 pub fn own(readings: &[Reading], longest_ms: i64) -> Vec<Reading> {
     let Some(first) = readings.first() else { return Vec::new() };
     let mut opened: VecDeque<(i64, f64)> = VecDeque::from([(first.at_ms, first.waiting)]);
@@ -85,7 +86,7 @@ pub fn own(readings: &[Reading], longest_ms: i64) -> Vec<Reading> {
     own
 }
 
-/// Returns the time at which a host with `ports` ports has none left; `None` where the readings show no such trend.
+/// Returns the time at which a host with `ports` ports has none left; `None` if the readings show no such trend.
 pub fn forecast(readings: &[Reading], ports: f64) -> Option<Forecast> {
     let readings = &readings[readings.len().saturating_sub(TREND)..];
     let (first, last) = (readings.first()?, readings.last()?);
@@ -182,7 +183,7 @@ mod tests {
         for seconds in [8, 55, 100] {
             assert!(forecast(&closing(80.0, seconds), 5000.0).is_none(), "{seconds} s");
         }
-        // After 60 s as many ports are returned as are taken.
+        // After 60 s, as many ports are released as are taken.
         assert!(forecast(&closing(84.0, 100), 5000.0).is_none());
     }
 

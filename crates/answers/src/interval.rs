@@ -1,4 +1,4 @@
-//! Intervals of percentiles by order statistics: no assumption on the distribution.
+//! Intervals of percentiles by order statistics, which need no assumption about the distribution.
 //!
 //! The value of rank j is at most the percentile p, and the value of rank k is at least the percentile, with
 //! probability Σ_{i=j}^{k-1} C(n,i) pⁱ (1-p)^{n-i}. Ranks are chosen so that each side errs with at most half of the
@@ -13,11 +13,11 @@ use crate::distribution::{binomial_cdf, normal_quantile};
 /// Confidence of every interval of this crate.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// From this number of samples on the binomial is approximated by a normal: the ranks differ by less than one in a
-/// thousand.
+/// Number of samples from which the binomial is approximated by a normal distribution: the ranks differ by less
+/// than one in a thousand.
 const LARGE: u64 = 1_000_000;
 
-/// A percentile with its interval. An end of the interval is `None` where there are too few samples for it.
+/// A percentile with its interval. An end of the interval is `None` if there are too few samples for it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Percentile {
     pub value: f64,
@@ -25,8 +25,8 @@ pub struct Percentile {
     pub high: Option<f64>,
 }
 
-/// Returns the ranks, from 1, between whose values the percentile `p` (0 to 1) of `n` independent samples lies with a
-/// probability of 95 %. A rank is `None` where even the smallest or largest sample is not extreme enough.
+/// Returns the ranks, from 1, between whose values the percentile `p` (0 to 1) of `n` independent samples lies with
+/// a probability of 95 %. A rank is `None` if even the smallest or largest sample is not extreme enough.
 pub fn ranks(n: u64, p: f64) -> (Option<u64>, Option<u64>) {
     let aside = (1.0 - CONFIDENCE) / 2.0;
     if n == 0 {
@@ -60,7 +60,7 @@ fn last_true(n: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
     (low > 0).then_some(low)
 }
 
-/// Returns the percentile `p` (0 to 1) of a histogram in µs that is worth `effective` independent samples.
+/// Returns the percentile `p` (0 to 1) of a histogram in µs with an effective sample size of `effective`.
 pub fn percentile(hist: &Hist, p: f64, effective: f64) -> Percentile {
     let n = effective.clamp(0.0, hist.total() as f64) as u64;
     let (low, high) = ranks(n, p);

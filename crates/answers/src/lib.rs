@@ -1,7 +1,7 @@
 //! Answers about runs: how much load a target can take, what limited it, and which of two runs is better.
 //!
 //! All functions are pure functions of records: they read no clock and no file, and write to no terminal. An answer
-//! names its evidence. Where the evidence is too weak, there is no answer.
+//! names its evidence. If the evidence is too weak, there is no answer.
 //!
 //! | module | holds |
 //! |---|---|

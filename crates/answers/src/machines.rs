@@ -1,7 +1,7 @@
-//! Effective settings of the JVMs on watched hosts, in words, and their comparison between two runs.
+//! Effective settings of the JVMs on watched hosts: descriptions, and their comparison between two runs.
 //!
-//! With some collectors the largest heap varies by a few percent while they adapt. So sizes that are close count
-//! neither as equal nor as different.
+//! With some collectors the largest heap varies by a few percent while they adapt. So sizes that are close to each
+//! other count neither as equal nor as different.
 
 use record::{Fact, Record};
 use serde::Serialize;
@@ -9,7 +9,8 @@ use stats::grouped::bytes;
 
 use crate::verdict::Words;
 
-/// Largest heaps count as equal up to the first relative difference, and as different from the second on.
+/// Relative difference up to which largest heaps count as equal, and relative difference from which they count as
+/// different.
 const SAME: f64 = 0.001;
 const DIFFERENT: f64 = 0.05;
 /// Largest number of hosts with the same settings that a sentence names.
@@ -31,7 +32,7 @@ pub struct Machine<'r> {
     /// Command-line options of the JVM.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<&'r str>,
-    /// Programs with the options after them, which are not in force: `-jar app.jar -Xmx1g`, separated by `; `.
+    /// Programs with the options after them, which have no effect: `-jar app.jar -Xmx1g`, separated by `; `.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub misplaced_options: Option<&'r str>,
 }
@@ -59,7 +60,7 @@ pub fn machines(record: &Record) -> Vec<Machine<'_>> {
 }
 
 impl Machine<'_> {
-    /// Returns the settings in words: `heap at most 1.0 GiB, G1, Java 17.0.9+9`.
+    /// Returns a description of the settings: `heap at most 1.0 GiB, G1, Java 17.0.9+9`.
     pub fn words(&self) -> Words {
         let (mut en, mut zh) = (Vec::new(), Vec::new());
         if let Some(heap) = self.heap_max.map(bytes) {
@@ -85,7 +86,8 @@ impl Machine<'_> {
         Words { en: en.join(", "), zh: zh.join("、") }
     }
 
-    /// True if both machines have the same known settings beyond doubt. Heap and collectors must be known at least.
+    /// Returns true if both JVMs certainly have the same known settings. At least heap and collectors must be
+    /// known.
     fn is_like(&self, other: &Self) -> bool {
         let (Some(a), Some(b)) = (self.heap_max, other.heap_max) else { return false };
         let is_close = apart(a, b) <= SAME;
@@ -98,7 +100,7 @@ fn apart(a: u64, b: u64) -> f64 {
     a.abs_diff(b) as f64 / a.max(b).max(1) as f64
 }
 
-/// Returns sentences on the hosts whose JVM had the same settings in all these runs. Hosts with the same settings
+/// Returns sentences about the hosts with the same JVM settings in all these runs. Hosts with the same settings
 /// share a sentence.
 pub(crate) fn unchanged(a: &[Record], b: &[Record]) -> Vec<Words> {
     let all: Vec<Vec<Machine<'_>>> = a.iter().chain(b).map(machines).collect();
@@ -141,7 +143,7 @@ fn sentence(machine: &Machine<'_>, hosts: &[&str], runs: usize) -> Words {
         n => (format!("all {n} runs"), format!("全部 {n} 次运行中")),
     };
     let Words { en, zh } = machine.words();
-    // Heap size and collectors do not show other options.
+    // Heap size and collectors do not reveal other options.
     let (which, which_zh) = match machine.arguments {
         Some(_) => ("options", "选项"),
         None => ("options of heap or collector", "堆或收集器的选项"),

@@ -1,4 +1,4 @@
-//! Precision of the mean time while a run continues, and the number of independent samples that its samples are worth.
+//! Precision of the mean time while a run continues, and the effective number of independent samples.
 //!
 //! The mean is a ratio: the sum of times by the number of samples. Its error comes from the residuals of the seconds:
 //! the sum of times minus the mean times the number of samples. Their long-run variance is used, so that dependence
@@ -46,7 +46,7 @@ pub fn precision(units: &[Unit<'_>]) -> Option<Precision> {
         units.iter().map(|unit| unit.elapsed as f64 - mean * unit.count as f64).collect();
     let memory = memory(&residuals);
     let plain = memory.long_run_variance.max(variance(&residuals));
-    // Blocks of a short series miss a part of its dependence, which an autoregression finds.
+    // Blocks of a short series miss a part of its dependence. An autoregression finds that part.
     let regressed = autoregression(&residuals, memory.block);
     let (by_regression, worth) =
         regressed.map_or((0.0, n as f64), |found| (found.error.powi(2) * n as f64, found.worth));

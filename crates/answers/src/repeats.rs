@@ -40,8 +40,8 @@ pub fn welch(a: &[f64], b: &[f64]) -> Difference {
     }
 }
 
-/// Returns the ratio of two means, b to a, with its 95 % interval by Fieller; `None` where the mean of a may be 0. (āb̄
-/// ± √((āb̄)² - (ā²-h_a²)(b̄²-h_b²))) / (ā²-h_a²), h = t·√(S²/n).
+/// Returns the ratio of two means, b to a, with its 95 % interval by Fieller; `None` if the mean of a may be 0.
+/// (āb̄ ± √((āb̄)² - (ā²-h_a²)(b̄²-h_b²))) / (ā²-h_a²), h = t·√(S²/n).
 pub fn ratio(a: &[f64], b: &[f64]) -> Option<(f64, f64, f64)> {
     if a.len() < 2 || b.len() < 2 {
         return None;

@@ -1,8 +1,9 @@
 //! Rules that find what limited or disturbed a run. Each rule is a pure function of the record.
 //!
-//! A rule reports a finding or stays silent; in doubt it stays silent. A statistical rule needs two independent signs,
-//! each of them significant. Findings about the target are hidden while the generator is in doubt ([`judge`]).
-//! Thresholds are constants beside the rules, with their sources; `docs/verdict.md` has a heading for each rule.
+//! A rule reports a finding or stays silent; in doubt it stays silent. A statistical rule needs two independent
+//! signs, each of them significant. Findings about the target are hidden while the generator is in doubt
+//! ([`judge`]). Thresholds are constants in the file of each rule, with their sources; `docs/verdict.md` has a
+//! heading for each rule.
 
 mod alike;
 mod backend_names;
@@ -84,7 +85,8 @@ use crate::verdict::{Verdict, Words};
 
 macro_rules! rules {
     ($($id:ident = $module:ident: $en:literal, $zh:literal;)*) => {
-        /// All rules in their order: first those on whether the run can be trusted, then those on what limited it.
+        /// All rules in their order: first rules about whether the run can be trusted, then rules about what
+        /// limited it.
         pub const ALL: &[Rule] = &[$(Rule {
             id: stringify!($id),
             looks_for: ($en, $zh),

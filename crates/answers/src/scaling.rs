@@ -33,7 +33,7 @@ pub const LEAST_SPAN: f64 = 8.0;
 pub const MOST_ERROR: f64 = 0.05;
 /// Largest relative shift of the peak when one point is left out.
 pub const MOST_SHIFT: f64 = 0.10;
-/// A peak beyond this multiple of the largest tested load is extrapolated.
+/// Factor by which a peak may exceed the largest tested load. A peak beyond it is extrapolated.
 pub const REACH: f64 = 2.0;
 /// Number of resamples of windows for the interval of the peak.
 const RESAMPLES: usize = 500;
@@ -45,7 +45,7 @@ pub struct Point {
     pub load: f64,
     /// Requests per second.
     pub rate: f64,
-    /// Load and rate of equal parts of the point's run, for intervals; empty where there are none.
+    /// Load and rate of equal parts of the point's run, for intervals; empty if there are none.
     pub windows: Vec<(f64, f64)>,
 }
 
@@ -160,7 +160,7 @@ pub struct Peak {
     pub extrapolated: bool,
 }
 
-/// Chooses a model. The caller leaves out points with findings on the generator or with more than 1 % errors.
+/// Chooses a model. The caller leaves out points with findings about the generator or with more than 1 % errors.
 pub fn choose(points: &[Point]) -> Choice {
     let mut points: Vec<Point> =
         points.iter().filter(|p| p.load > 0.0 && p.rate > 0.0).cloned().collect();

@@ -1,21 +1,22 @@
 //! The search for the largest load at which criteria hold.
 //!
-//! The method is MLRsearch (draft-ietf-bmwg-mlrsearch-15). A load is a lower bound, an upper bound or undecided, by the
-//! seconds of trials that met the criteria and the seconds of trials that did not ([`classify`]). A bad result is
-//! believed; a good result at a higher load counts as chance. Loads are derived from measurements: a light probe, an
-//! overload probe, then the load at which the criterion is expected to be just met. Without such an expectation, the
-//! search bisects in log space, or takes steps that double. The search is a pure function of its results: [`next`]
-//! returns the next probe, or the answer.
+//! The method is MLRsearch (draft-ietf-bmwg-mlrsearch-15). A load is a lower bound, an upper bound or undecided,
+//! depending on the seconds of trials that met the criteria and the seconds of trials that did not ([`classify`]).
+//! A bad result is trusted; a good result at a higher load counts as chance. Loads are derived from measurements: a
+//! light probe, an overload probe, then the load at which the criterion is expected to be just met. Without such an
+//! expectation, the search bisects in log space, or doubles its steps. The search is a pure function of its
+//! results: [`next`] returns the next probe, or the answer.
 //!
-//! Near the limit, probes err by chance: a single failed probe is no proof, and neither is a probe that held. The limit
-//! then comes from all of these probes: a line is fitted through their margins (the module `locate`). Loads whose
-//! results may be chance are no bounds ([`Class::Close`]). Further probes go to both sides of that limit, and the last
-//! probes confirm a load just below it.
+//! Near the limit, the result of a probe may be wrong by chance: a single failed probe is no proof, and neither is
+//! a probe in which the criteria held. The limit is then estimated from all of these probes by a line that is
+//! fitted through their margins (the module `locate`). Loads with results that may be chance are no bounds
+//! ([`Class::Close`]). Further probes are placed on both sides of that limit, and the last probes confirm a load
+//! just below it.
 //!
-//! A probe with a finding on the generator is no evidence about the target, neither good nor bad ([`Class::Doubtful`]).
-//! The search stays below such a load, unless a larger load held beyond doubt. The search probes the load a second time
-//! before it ends there with "at least". The light probe only starts the search: if it has a finding, it still counts
-//! if the criteria held.
+//! A probe with a finding about the generator is no evidence about the target, neither good nor bad
+//! ([`Class::Doubtful`]). The search stays below such a load, unless the criteria certainly held at a larger load.
+//! The search probes the load a second time before it ends there with "at least". The light probe only starts the
+//! search: if it has a finding, it still counts if the criteria held.
 
 mod guess;
 mod locate;
@@ -38,7 +39,7 @@ pub struct Settings {
     pub whole: bool,
     /// Distance between the bounds at which the search ends, relative to the upper bound.
     pub width: f64,
-    /// Largest allowed share of bad seconds of trials; 0 where no error is allowed.
+    /// Largest allowed share of bad seconds of trials; 0 if no error is allowed.
     pub exceed: f64,
     /// Length of trials in seconds that is needed to classify a load.
     pub seconds: f64,
@@ -51,7 +52,7 @@ pub struct Settings {
 pub struct Trial {
     pub seconds: f64,
     pub good: bool,
-    /// The trial has the full length of a trial; a shorter one counts only if it is bad.
+    /// True if the trial has the full length of a trial. A shorter trial counts only if it is bad.
     pub full: bool,
 }
 
@@ -63,15 +64,16 @@ pub struct Probe {
     /// Successful requests per second.
     pub rate: f64,
     pub trials: Vec<Trial>,
-    /// The criteria hold for the probe as a whole.
+    /// True if the criteria hold for the probe as a whole.
     pub holds: bool,
-    /// The largest ratio of value to limit among the criteria with a limit above 0; above 1, a criterion is broken.
+    /// The largest ratio of value to limit among the criteria with a limit above 0. Above 1, a criterion is not
+    /// met.
     pub margin: Option<f64>,
     /// Standard error of the logarithm of the margin, from the windows of the probe ([`noise`]).
     pub noise: Option<f64>,
-    /// A criterion without a margin does not hold: the failure is not a matter of degree.
+    /// True if a criterion without a margin does not hold, so that the failure is not a matter of degree.
     pub certain: bool,
-    /// The probe has a finding on the generator: its results are weak evidence about the target.
+    /// True if the probe has a finding about the generator, so that its results are weak evidence about the target.
     pub generator: bool,
 }
 
@@ -94,21 +96,22 @@ pub enum Step {
 /// The result of a search.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Answer {
-    /// The largest load that holds. `None` if even the lightest load does not hold, or if no load was measured beyond
-    /// doubt ([`Limit::Generator`]).
+    /// The largest load at which the criteria hold. `None` if they do not even hold at the lightest load, or if
+    /// every measurement was doubtful ([`Limit::Generator`]).
     pub lower: Option<f64>,
-    /// The smallest load above the lower bound that did not hold.
+    /// The smallest load above the lower bound at which the criteria did not hold.
     pub upper: Option<f64>,
     pub limit: Limit,
-    /// The criteria held in a run of full length at the lower bound.
+    /// True if the criteria held in a run of full length at the lower bound.
     pub confirmed: bool,
-    /// The distance between the bounds is within the configured width.
+    /// True if the distance between the bounds is within the configured width.
     pub narrow: bool,
-    /// A load above the upper bound held: there is more than one limit, or the result is chance.
+    /// True if the criteria held at a load above the upper bound: there is more than one limit, or the result is
+    /// chance.
     pub irregular: bool,
-    /// The lower bound is the lightest load, and its probes have findings on the generator.
+    /// True if the lower bound is the lightest load, and its probes have findings about the generator.
     pub doubtful: bool,
-    /// The limit estimated from all probes near it, where single probes err by chance.
+    /// The limit estimated from all probes near it, for a search in which single probes err by chance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub together: Option<Together>,
 }
@@ -117,7 +120,7 @@ pub struct Answer {
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Together {
     pub load: f64,
-    /// Ends of the 95 % interval of the limit.
+    /// Ends of the 95 % interval of the limit, as loads.
     pub low: f64,
     pub high: f64,
     /// Standard deviation of the limit that a single probe shows, relative to the load.
@@ -142,15 +145,15 @@ pub enum Class {
     Lower,
     Upper,
     Undecided,
-    /// The load is so near the limit that its probes err by chance: it is neither a lower nor an upper bound.
+    /// The load is so near the limit that its probes err by chance. It is neither a lower nor an upper bound.
     Close,
-    /// All probes of the load have findings on the generator.
+    /// All probes of the load have findings about the generator.
     Doubtful,
 }
 
-/// Classifies a load by the seconds of its trials, like the code of the draft. Bad seconds of short trials count as far
-/// as good seconds of short trials do not balance them. The seconds missing to `sum` are assumed to be all good, then
-/// all bad.
+/// Classifies a load by the seconds of its trials, like the code of the draft. Bad seconds of short trials count
+/// only as far as they exceed the good seconds of short trials. Of the seconds that are missing to `sum`, the worst
+/// and the best case are considered.
 pub fn classify(trials: &[Trial], exceed: f64, sum: f64) -> Class {
     let seconds = |full: bool, good: bool| -> f64 {
         trials.iter().filter(|t| t.full == full && t.good == good).map(|t| t.seconds).sum()
@@ -234,7 +237,8 @@ pub(crate) fn classes(settings: &Settings, probes: &[Probe]) -> Vec<(f64, Class)
     classes
 }
 
-/// Makes a load that held and is close to the limit a lower bound if all other lower bounds are far below.
+/// Makes a load that is close to the limit, and at which the criteria held, a lower bound if all other lower bounds
+/// are far below.
 fn near_is_better(
     settings: &Settings,
     probes: &[Probe],
@@ -249,7 +253,7 @@ fn near_is_better(
         let confirms = |p: &Probe| p.purpose == Purpose::Confirm && p.holds && !p.generator;
         probes.iter().any(|p| p.load == load && confirms(p))
     };
-    // A load that may have held by chance is no better than a confirmed one.
+    // A load at which the criteria may have held by chance is no better than a confirmed one.
     if let Some(at) = classes.iter().rposition(|c| {
         c.1 == Class::Lower && confirmed(c.0) && below(c.0).abs() <= 1.75 * settings.width
     }) {
@@ -324,7 +328,7 @@ pub fn next(settings: &Settings, probes: &[Probe]) -> Step {
         };
     };
     if left > 0 && probes.iter().all(|probe| probe.generator) {
-        // No load was measured beyond doubt: the lightest load is probed a second time. If that does not help, the
+        // Every measurement was doubtful, so the lightest load is probed a second time. If that does not help, the
         // search ends.
         return if times(low) < 2 { probe(low, Purpose::Light) } else { done(lower) };
     }
@@ -427,8 +431,8 @@ pub(crate) fn is_narrow(settings: &Settings, low: f64, high: f64) -> bool {
     high - low <= if settings.whole { width.ceil() } else { width }
 }
 
-/// Rounds a load so that it lies strictly between the bounds, and is whole where loads are whole; `None` where no such
-/// load exists.
+/// Rounds a load so that it lies strictly between the bounds, and is a whole number if loads are whole; `None` if
+/// no such load exists.
 fn settled(settings: &Settings, load: f64, low: f64, high: f64) -> Option<f64> {
     if settings.whole {
         return (high - low >= 2.0).then(|| load.round().clamp(low + 1.0, high - 1.0));
@@ -480,7 +484,7 @@ fn answer(
     }
 }
 
-/// True if the load is the lightest one and all its probes have findings on the generator.
+/// True if the load is the lightest one and all its probes have findings about the generator.
 fn begins_in_doubt(settings: &Settings, probes: &[Probe], load: f64) -> bool {
     let mut here = probes.iter().filter(|probe| probe.load == load);
     load <= settings.least && here.all(|probe| probe.generator)

@@ -1,5 +1,5 @@
-//! A machine that generator and target share. While its processors are full, the measured metrics show what the
-//! generator leaves to the target, not what the target can do on a machine of its own.
+//! A machine that generator and target share. While its processors are saturated, the metrics show what the
+//! generator leaves to the target, not what the target can do on a separate machine.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::rules::figures::seconds_in;
 
-/// Processor use of a machine, as a share, from which on its processors count as full.
+/// Processor use of a machine, as a share, from which its processors count as saturated.
 const FULL: f64 = 0.95;
-/// Smallest share of seconds with full processors for a finding, and the smallest number of such seconds.
+/// Smallest share of seconds with fully used processors for a finding, and the smallest number of such seconds.
 const FULL_SHARE: f64 = 0.25;
 const LEAST_SECONDS: usize = 2;
 /// Shortest partial second in ms that is evidence of processor use.
 const LEAST_MS: u32 = 500;
 
-/// A shared machine whose processors were full.
+/// A shared machine that had saturated processors.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Shared {
     pub full_seconds: usize,

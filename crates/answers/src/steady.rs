@@ -1,13 +1,13 @@
 //! The part of a run whose metrics are compared: warmed up, and under full load.
 //!
 //! Seconds in which users still start or already end do not belong to it. Neither does a partial second at the end
-//! of a run, in which its users end. All rows of a result file count. [`crate::warmup`] finds the warm-up within.
-//! [`Steady`] names what was left out, and metrics of the whole run remain available.
+//! of a run, in which its users end. All rows of a result file belong to it. [`crate::warmup`] finds the warm-up
+//! within it. [`Steady`] records what was left out, and metrics of the whole run remain available.
 
 use crate::warmup::{Course, WarmUp, warm_up};
 use record::{Change, Record, Second};
 
-/// Share of the largest number of users from which on the load counts as full.
+/// Share of the largest number of users from which the load counts as saturated.
 const FULL: f64 = 0.95;
 /// Smallest share of the run under full load. Below this share, the load is assumed to change on purpose, and the whole
 /// run counts. But a full load that lasts this multiple of the longest step before it follows a ramp, and counts alone.
@@ -66,7 +66,7 @@ pub fn steady(record: &Record) -> Steady {
     Steady { loaded, end, warm_up: warm_up(&course) }
 }
 
-/// Returns the completions in each tenth of a second; empty where they were not counted, or if a second is partial.
+/// Returns the completions in each tenth of a second; empty if they were not counted, or if a second is partial.
 fn slots(seconds: &[Second]) -> Vec<f64> {
     let counted: u64 = seconds.iter().flat_map(|s| s.all.slots).map(u64::from).sum();
     let is_whole = seconds.iter().all(|second| second.ms >= LEAST_MS);

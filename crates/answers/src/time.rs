@@ -1,4 +1,4 @@
-//! Durations as users write them: `30s`, `5m`, `1h30m`, `500ms`.
+//! Durations in the notation of users: `30s`, `5m`, `1h30m`, `500ms`.
 
 use std::time::Duration;
 

@@ -11,7 +11,7 @@ use crate::criterion::{Bounds, Stat, of_hist};
 
 /// Multiple of the slowest response after which a waiting sample counts as stuck.
 const STUCK: u64 = 2;
-/// Share of stuck samples from which on a mean has no value as evidence.
+/// Share of stuck samples from which a mean is no longer meaningful.
 const MOST_STUCK: f64 = 0.01;
 
 /// Returns the bounds of a metric of completed samples if the samples in flight are included; `None` if none was in

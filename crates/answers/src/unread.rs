@@ -9,7 +9,7 @@ use stats::grouped::things;
 
 use crate::verdict::Words;
 
-/// Share of lost samples from which on a run is not judged.
+/// Share of lost samples from which a run is not judged.
 pub const MOST_UNREAD: f64 = 0.01;
 
 /// Samples of one side of a comparison that could not be read.
@@ -19,9 +19,9 @@ pub struct Unread {
     pub lost: u64,
     /// Number of all samples, read and lost.
     pub all: u64,
-    /// The file is a damaged archive: the number of lost samples is unknown.
+    /// True if the file is a damaged archive, so that the number of lost samples is unknown.
     pub is_open: bool,
-    /// The lost samples were counted as rows, not estimated.
+    /// True if the lost samples were counted as rows, not estimated.
     are_rows: bool,
 }
 
@@ -54,12 +54,12 @@ impl Unread {
         self.all += read + lost;
     }
 
-    /// Returns the share of all samples that is lost.
+    /// Returns the share of lost samples among all samples.
     pub fn share(&self) -> f64 {
         self.lost as f64 / self.all.max(1) as f64
     }
 
-    /// Describes the loss in words.
+    /// Describes the loss in a phrase.
     pub fn words(&self) -> Words {
         let Words { en, zh } = self.lost_words();
         if self.is_open {
@@ -72,7 +72,7 @@ impl Unread {
         }
     }
 
-    /// Describes the number of lost samples in words.
+    /// Describes the number of lost samples in a phrase.
     pub fn lost_words(&self) -> Words {
         if self.is_open {
             return Words {
@@ -101,7 +101,7 @@ impl Unread {
     }
 }
 
-/// Returns why a run is not judged when too much of its record is missing.
+/// Returns the reason why a run is not judged when too much of its record is missing.
 pub fn undecided(record: &Record) -> Option<Words> {
     let unread = Unread::of(std::slice::from_ref(record));
     (unread.is_open || unread.share() > MOST_UNREAD).then(|| unread.words())

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// How well a finding is supported.
+/// The strength of the evidence for a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
@@ -12,7 +12,7 @@ pub enum Confidence {
     Arithmetic,
     /// Two independent signs, each of them statistically significant.
     Statistical,
-    /// A hint: worth a look.
+    /// A hint that should be checked.
     Hint,
 }
 
@@ -31,14 +31,14 @@ pub enum About {
     Run,
 }
 
-/// A string in both languages of the report.
+/// A sentence in both languages of the report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Words {
     pub en: String,
     pub zh: String,
 }
 
-/// Language of texts in a report.
+/// Language of the sentences in a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Language {
     #[default]
@@ -72,25 +72,25 @@ pub struct Evidence {
 /// A finding: a statement about what limited or disturbed the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
-    /// Name of the rule that found it.
+    /// Id of the rule that reported the finding.
     pub id: &'static str,
     pub about: About,
     pub confidence: Confidence,
     pub words: Words,
     pub evidence: Vec<Evidence>,
-    /// Causes that the same metrics exclude.
+    /// Causes that the same metrics rule out.
     pub exonerates: Vec<Words>,
     pub advice: Words,
-    /// Command that prints the section of the documentation on the rule: `throng explain ID`.
+    /// Command that prints the documentation of the rule: `throng explain ID`.
     pub doc: String,
-    /// Rules whose findings follow from this one; the verdict lists them after it.
+    /// Rules whose findings are consequences of this one. The verdict lists them after it.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub explains: &'static [&'static str],
 }
 
 impl Finding {
-    /// True if a finding on the generator makes this one doubtful: it is about the target, and rests on metrics
-    /// rather than on what the server or the kernel states.
+    /// Returns true if a finding about the generator makes this one doubtful: it is about the target, and is based
+    /// on metrics rather than on a message of the server or the kernel.
     pub(crate) fn is_doubtful(&self) -> bool {
         self.about == About::Target && self.confidence != Confidence::Certain
     }
@@ -114,10 +114,10 @@ pub struct Verdict {
     pub findings: Vec<Finding>,
     /// Findings about the target that are not certain. They are hidden because there is a finding about the generator.
     pub hidden: Vec<Finding>,
-    /// Names of the rules that had their data and found nothing.
+    /// Ids of the rules that had their data and found nothing.
     pub silent: Vec<&'static str>,
     pub unchecked: Vec<Unchecked>,
-    /// Why the data do not decide whether something is wrong.
+    /// Reason why the data do not decide whether something is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undecided: Option<Words>,
 }
@@ -148,7 +148,8 @@ fn kind_of(lacks: &Words) -> Words {
     } else if lacks.en.contains("watched") {
         ("figures of watched hosts (--watch NAME=URL)", "被监控主机的指标（--watch NAME=URL）")
     } else {
-        // The advice after a colon moves into parentheses: readers would take text after a colon for the list of rules.
+        // The advice after a colon is put into parentheses, because readers would take text after a colon for the
+        // list of rules.
         let aside = |text: &str, colon, open, close| match text.split_once(colon) {
             Some((what, how)) => format!("{what}{open}{how}{close}"),
             None => text.to_owned(),
@@ -188,13 +189,13 @@ impl Verdict {
     }
 
     /// Returns the data that are missing to tell whether the load reached a limit of the target. `None` if a rule
-    /// looked for the limit, or if the answer is known: an open load that the target kept up with reached no limit.
+    /// searched the limit, or if the answer is known: an open load that the target kept up with reached no limit.
     pub fn lacks_for_limit(&self) -> Option<&Words> {
         let one = self.unchecked.iter().find(|one| one.id == "concurrency_limit")?;
         (!self.silent.contains(&"queue_grows")).then_some(&one.lacks)
     }
 
-    /// Removes a finding; its rule counts as one that found nothing.
+    /// Removes a finding. Its rule then counts as one that found nothing.
     pub fn remove(&mut self, id: &'static str) {
         let before = self.findings.len() + self.hidden.len();
         self.findings.retain(|finding| finding.id != id);
@@ -234,7 +235,7 @@ impl Said {
     }
 }
 
-/// True if `finding` is only a hint and `of` is not. A hint does not explain a stronger finding.
+/// Returns true if `finding` is only a hint and `of` is not, because a hint does not explain a stronger finding.
 fn is_guess(finding: &Finding, of: &Finding) -> bool {
     finding.confidence == Confidence::Hint && of.confidence != Confidence::Hint
 }

@@ -10,8 +10,8 @@
 //! An outage is not a warm-up, even at the start of the run. Seconds whose share of failures is far above the median
 //! are treated as if they were like the others.
 //!
-//! After a warm-up a run is better: it has a higher rate or shorter times, and not more failures. A cut before a change
-//! for the worse is not a warm-up. Such a run is unsteady, and all of it counts.
+//! After a warm-up, a run is better: it has a higher rate or shorter times, and not more failures. A cut before a
+//! change for the worse is not a warm-up. Such a run is unsteady, and all of it is used.
 //!
 //! Limits. In runs of 100 s and more the values are seconds, in batches of 5. In shorter runs, from 20 s on, the
 //! rate is read in slots of 100 ms (batches of half a second), and the p95 in single seconds (MSER of 1997, without
@@ -26,7 +26,7 @@ use crate::series::{block_means, mean, median, variance};
 
 /// Values per batch of MSER-5.
 pub const BATCH: usize = 5;
-/// Shortest run in seconds in which a warm-up is looked for, and the shortest run whose seconds are batched.
+/// Shortest run in seconds in which a warm-up is searched for, and the shortest run whose seconds are batched.
 pub const LEAST_SECONDS: usize = 20;
 pub const LONG_SECONDS: usize = 100;
 /// Slots of 100 ms per second.
@@ -35,12 +35,12 @@ const SLOTS: usize = 10;
 const LEAST_SIZE: f64 = 0.02;
 /// Probability of finding a warm-up in a steady series.
 const CHANCE: f64 = 0.001;
-/// Longest warm-up in seconds that is looked for in a run shorter than three times this length; it is never more than
+/// Longest warm-up in seconds that is searched for in a run shorter than three times this length; it is never more than
 /// half of the run.
 const SHORT: usize = 10;
-/// Difference in the share of failures from which on failures decide which side of a cut is worse.
+/// Difference in the share of failures from which failures decide which side of a cut is worse.
 const FAILURES: f64 = 0.01;
-/// Excess over the median share of failures from which on a second belongs to an outage.
+/// Excess over the median share of failures from which a second belongs to an outage.
 const OUTAGE: f64 = 0.1;
 
 /// The cut that MSER-5 finds in a series.
@@ -48,7 +48,7 @@ const OUTAGE: f64 = 0.1;
 pub struct Cut {
     /// Number of values before the cut.
     pub at: usize,
-    /// The minimum lies at the last cut that was tried: the series has not become steady.
+    /// True if the minimum lies at the last cut that was tried, so that the series has not become steady.
     pub unsteady: bool,
 }
 
@@ -84,9 +84,9 @@ pub fn mser(values: &[f64], batch: usize, most: usize) -> Option<Cut> {
 pub struct WarmUp {
     /// Length of the warm-up in seconds; 0 if none was found.
     pub seconds: usize,
-    /// The run did not become steady: it has no steady part to take metrics from.
+    /// True if the run did not become steady, so that it has no steady part for metrics.
     pub unsteady: bool,
-    /// The run is too short to look for a warm-up.
+    /// True if the run is too short for a search for a warm-up.
     pub too_short: bool,
 }
 
@@ -96,9 +96,9 @@ pub struct Course<'a> {
     pub rates: &'a [f64],
     /// p95 of each second; a second without samples repeats the p95 of the second before.
     pub p95: &'a [f64],
-    /// Share of failures of each second; empty where failures are unknown.
+    /// Share of failures of each second; empty if failures are unknown.
     pub errors: &'a [f64],
-    /// Completions in each tenth of a second; empty where they were not counted.
+    /// Completions in each tenth of a second; empty if they were not counted.
     pub slots: &'a [f64],
 }
 
@@ -177,7 +177,7 @@ fn warm_up_of(course: &Course<'_>) -> WarmUp {
     found
 }
 
-/// Returns the means of both sides of a cut; `None` where a side has no values.
+/// Returns the means of both sides of a cut; `None` if a side has no values.
 fn means(values: &[f64], at: usize) -> Option<(f64, f64)> {
     let (before, after) = values.split_at_checked(at)?;
     (!before.is_empty() && !after.is_empty()).then(|| (mean(before), mean(after)))
@@ -247,7 +247,7 @@ mod tests {
             let end = of(&rates, &p95, &[]);
             near += u32::from((10..=45).contains(&end.seconds));
             assert!((10..=100).contains(&end.seconds) && !end.unsteady, "{end:?}");
-            // The later end counts: that by rate, or that by p95.
+            // The later end is used: that by rate, or that by p95.
             let slow = noise(300, seed, |i| if i < 60 { 80.0 } else { 40.0 });
             assert!(of(&rates, &slow, &[]).seconds >= 55);
         }
@@ -268,7 +268,7 @@ mod tests {
     fn an_outage_at_the_start_is_no_warm_up() {
         for (seed, seconds) in [(1, 120), (2, 120), (3, 300), (4, 60)] {
             let errors: Vec<f64> = (0..seconds).map(|at| if at < 10 { 1.0 } else { 0.0 }).collect();
-            // Failures that return at once raise the rate; the rate falls where users wait before they retry.
+            // Failures that are retried at once raise the rate; the rate falls if users wait before they retry.
             for rate in [4.0, 1.0, 0.3] {
                 let rates = noise(seconds, seed, |at| if at < 10 { 100.0 * rate } else { 100.0 });
                 let p95 = noise(seconds, seed + 9, |at| if at < 10 { 5.0 } else { 140.0 });

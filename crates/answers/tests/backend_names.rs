@@ -103,8 +103,8 @@ fn names_that_do_not_go_with_the_times_say_nothing() {
     assert_eq!(said(&each), "");
 }
 
-/// Returns the finding on responses of which each third is slow, with one header line for slow ones and another for the
-/// others.
+/// Returns the finding about responses of which each third is slow, with one header line for slow ones and another
+/// for the others.
 fn two_lines(slow: &str, fast: &str) -> Record {
     with_kept(|n| {
         let (line, ms) = if n % 3 == 1 { (slow, 120) } else { (fast, 10 + n as u64 % 5) };
@@ -175,8 +175,8 @@ fn a_slow_value_of_a_header_is_named_without_a_claim_about_backends() {
     assert_eq!(said(&equal), "");
 }
 
-/// Returns the finding on two nodes, one of them slow; `request` and `address` return the request and address of each
-/// response.
+/// Returns the finding about two nodes, one of them slow; `request` and `address` return the request and address of
+/// each response.
 fn two_nodes(request: impl Fn(usize) -> String, address: impl Fn(usize) -> String) -> String {
     let line = |n: usize| format!("X-Node: node-{}", n % 3 % 2);
     let ms = |n: usize| if n % 3 == 1 { 120 } else { 10 + n as u64 % 5 };
@@ -236,8 +236,8 @@ fn pages_of_errors_of_a_gateway_are_no_backend() {
     assert!(with("X-Upstream-Addr", "502", "10.0.0.1").starts_with("One of 2 backends fails"));
 }
 
-/// Returns the finding on a run of one label with two addresses, one of them slow; `paths`: paths of the kept requests
-/// to each.
+/// Returns the finding about a run of one label with two addresses, one of them slow; `paths`: paths of the kept
+/// requests to each.
 fn two_addresses(addresses: [&str; 2], paths: [&str; 2]) -> String {
     let mut record = run(&users(20).pause(80), |request, _| {
         let is_slow = request.number % 2 == 1;

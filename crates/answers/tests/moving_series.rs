@@ -1,5 +1,5 @@
-//! Series of numbers in responses that move with the response time during a run. Other series do not, or both follow
-//! the number of users.
+//! Series of metrics in responses that move with the response time during a run. Other series do not, or both
+//! follow the number of users.
 mod situations;
 
 use answers::random::Random;

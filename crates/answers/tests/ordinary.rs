@@ -94,7 +94,7 @@ fn read(name: &str) -> Record {
     Record::of_rows(BufReader::new(GzDecoder::new(rows))).expect(name)
 }
 
-/// Returns the reasons why the findings on a run are wrong.
+/// Returns the reasons why the findings about a run are wrong.
 fn judge(run: &Run, findings: &[Finding], counts: &mut BTreeMap<String, Count>) -> Vec<String> {
     let mut wrong = Vec::new();
     let spoken: Vec<&str> = findings.iter().map(|finding| finding.id).collect();

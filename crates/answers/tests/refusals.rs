@@ -11,7 +11,7 @@ fn said(record: &Record, id: &str) -> String {
     found.map(|finding| finding.words.en).unwrap_or_default()
 }
 
-/// Returns the sentence on users of a service that answers some requests with 429.
+/// Returns the sentence about users of a service that answers some requests with 429.
 fn limited(mut refuses: impl FnMut(&Request) -> bool) -> String {
     let record = run(&users(10).pause(30).seconds(12), |request, _| {
         if refuses(request) {
@@ -43,8 +43,8 @@ fn the_rate_let_through_is_that_of_the_time_with_refusals() {
     assert!(words.ends_with("; none was let through meanwhile."), "{words}");
 }
 
-/// Returns the sentence on three labels: half of `a` is refused in some seconds, a tenth of `b` fails if `errors`, `c`
-/// succeeds.
+/// Returns the sentence about three labels: half of `a` is refused in some seconds, a tenth of `b` fails if
+/// `errors`, `c` succeeds.
 fn three_labels(errors: bool, refuses: impl Fn(u64) -> bool) -> [String; 2] {
     let head = "timeStamp,elapsed,label,responseCode,responseMessage,success,allThreads\n";
     let row = |n: u64| {
@@ -74,7 +74,7 @@ fn the_rate_let_through_is_that_of_the_labels_that_are_refused() {
     }
 }
 
-/// Returns the sentence on a target that refuses connections in these periods, given in ms.
+/// Returns the sentence about a target that refuses connections in these periods, given in ms.
 fn away(times: &[(u64, u64)]) -> String {
     let record = run(&users(10).pause(50).seconds(16), |request, _| {
         if times.iter().any(|(from, to)| (from * MS..to * MS).contains(&request.at)) {

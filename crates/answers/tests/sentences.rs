@@ -226,7 +226,7 @@ fn users_and_runs_that_a_plan_ends_after_an_error_are_said() {
     assert!(!has(&of_record(&failing()), "ended"), "a plan that goes on");
 }
 
-/// Returns the sentence on a page that gets 50 requests per second and takes 20 ms, or 90 ms at some times.
+/// Returns the sentence about a page that gets 50 requests per second and takes 20 ms, or 90 ms at some times.
 fn slow_at(is_slow: impl Fn(usize) -> bool) -> String {
     let mut text = HEAD.to_owned();
     for at in 0..2000 {

@@ -57,7 +57,7 @@ fn users_that_always_fail_are_no_limit_and_are_named() {
             let whose = "10 of 30 threads (Users 1-21 to Users 1-30) have all of these failures: \
                          each of their requests fails, and hardly any of the others.";
             assert!(words.ends_with(whose), "{words}");
-            // Without names of threads, each finding on a limit mentions users that always fail.
+            // Without names of threads, each finding about a limit mentions users that always fail.
             let verdict = rules::verdict(&unnamed(record));
             for words in limits(&verdict) {
                 assert!(words.contains("Users that always fail"), "{pause}: {words}");

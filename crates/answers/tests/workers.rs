@@ -1,4 +1,4 @@
-//! The labels that the finding on a number of concurrent requests names.
+//! The labels that the finding about a number of concurrent requests names.
 mod situations;
 
 use answers::random::Random;

@@ -64,8 +64,8 @@ enum Transport {
 }
 
 impl Exports {
-    /// Starts all targets. `variable` reads environment variables, which hold the secrets. The error is a sentence for
-    /// the user.
+    /// Starts all targets. `variable` reads environment variables, which hold the secrets. The error is a message
+    /// for the user.
     pub fn start(
         targets: &[Target],
         facts: &Facts,

@@ -302,7 +302,7 @@ fn roots(file: &Path) -> std::io::Result<Vec<Certificate<'static>>> {
     }
 }
 
-/// Describes a connection error in words.
+/// Returns a description of a connection error.
 fn words(error: &ureq::Error) -> String {
     let text = error.to_string();
     if text.contains("UnknownIssuer") {

@@ -43,7 +43,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// Returns the origin in words, for messages that name this flag and this environment variable.
+    /// Returns the words for the origin, for messages that name this flag and this environment variable.
     pub fn words(self, flag: &'static str, variable: &'static str) -> &'static str {
         match self {
             Self::Asked => flag,

@@ -1,8 +1,8 @@
 //! Java's `String.replaceAll`: its regular expressions and its references to groups in the replacement.
 //!
-//! A Java pattern is translated to a pattern of `fancy_regex` where the two differ: character classes are ASCII, `.`
-//! and `$` recognize five line ends, `\Q…\E` quotes, and POSIX classes are written `\p{…}`. A pattern that cannot be
-//! translated is refused with Java's exception.
+//! A Java pattern is translated to a pattern of `fancy_regex` if the two differ: character classes are ASCII, `.`
+//! and `$` recognize five line ends, `\Q…\E` quotes, and POSIX classes are written `\p{…}`. A pattern that cannot
+//! be translated is refused with Java's exception.
 
 use std::fmt::Write as _;
 

@@ -20,7 +20,7 @@ use crate::sum::Sum;
 
 /// Limit for slow samples in an interval, in bytes before compression.
 const KEPT: usize = 64 << 10;
-/// Length of intervals from which on the limit applies, ms.
+/// Length of intervals from which the limit applies, ms.
 const KEPT_FROM_MS: u32 = 60_000;
 /// Size of the entries that fill a frame, in bytes before compression.
 const FRAME: usize = 64 << 10;

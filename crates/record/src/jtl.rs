@@ -52,7 +52,7 @@ const MOST_LATE: u32 = 10_000;
 const MS: u64 = 1_000_000;
 /// Prefix of the response message that JMeter writes for a transaction.
 const TRANSACTION: &str = "Number of samples in transaction : ";
-/// Number of rows from which on time stamps without fractions of a second are not a coincidence.
+/// Number of rows from which time stamps without fractions of a second are not a coincidence.
 const LEAST_ROWS: u64 = 10;
 /// Shortest length of the last second, ms.
 const LEAST_MS: i64 = 100;

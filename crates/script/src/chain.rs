@@ -245,7 +245,7 @@ impl Checker<'_> {
         }
         self.reads |= known.operation.reads();
         if given.iter().any(|given| given.contains(K::GSTRING)) {
-            // Groovy converts a `GString` to a `String` where a `String` is required.
+            // Groovy converts a `GString` to a `String` if a `String` is required.
             args = args
                 .into_iter()
                 .map(|arg| match arg {
@@ -257,7 +257,7 @@ impl Checker<'_> {
         Ok((Expr::Operation(known.operation, args), known.gives))
     }
 
-    /// Checks a parameter that may be `null` where an operation requires a string or number.
+    /// Checks a parameter that may be `null` if an operation requires a string or number.
     fn check_null_argument(&self, known: &world::Known) -> Result<()> {
         match (known.on, known.operation) {
             // Java's property tables throw for a key or value that is `null`, without a message.

@@ -376,7 +376,7 @@ fn is_none(count: &u64) -> bool {
     *count == 0
 }
 
-/// Breaks a line between words, so that words end within `width` where they can. Lines after the first are indented.
+/// Breaks a line between words, so that words end within `width` if they can. Lines after the first are indented.
 fn folded(line: &str, indent: usize, width: usize) -> String {
     let (mut out, mut column) = (String::new(), 0);
     for word in line.split_inclusive(' ') {

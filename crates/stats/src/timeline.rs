@@ -13,7 +13,7 @@ use crate::snapshot_file::{Retransmits, Second};
 const SUSTAINED: usize = 10;
 /// Shortest interval whose processor usage counts. The last interval of a run may be a shorter part of a second.
 const LEAST_MS: i64 = 500;
-/// Share of the processors from which they count as full.
+/// Share of the processors from which they count as saturated.
 const FULL: f64 = 0.95;
 /// Maximum number of destinations with their own metrics.
 const MOST_DESTINATIONS: usize = 64;

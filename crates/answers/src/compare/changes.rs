@@ -1,5 +1,5 @@
-//! Changes between two runs besides the compared metrics: errors by cause, connections, TLS, addresses, watched hosts,
-//! settings.
+//! Changes between two runs other than the compared metrics: errors by cause, connections, TLS, addresses, watched
+//! hosts, settings.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use stats::Counter;
 use stats::grouped::bytes;
 use stats::hist::{Bins, Hist};
 
-/// A metric or setting that changed, with the values of both sides in words.
+/// A metric or setting that changed, with a description of its value on both sides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Changed {
     pub what: String,
@@ -29,8 +29,8 @@ const MOST_CAUSES: usize = 10;
 /// Selects a histogram of times from a second.
 type Times = fn(&Second) -> &Bins;
 
-/// Returns all changes between the runs of both sides besides the compared metrics. Metrics come from all runs of a
-/// side together, settings from its first run.
+/// Returns all changes between the runs of both sides other than the compared metrics. Metrics are taken from all
+/// runs of a side together, settings from its first run.
 pub fn changes(all_a: &[Record], all_b: &[Record]) -> Vec<Changed> {
     let (Some(a), Some(b)) = (all_a.first(), all_b.first()) else { return Vec::new() };
     let mut found = Vec::new();
@@ -161,7 +161,7 @@ fn connections(a: &[Record], b: &[Record], found: &mut Vec<Changed>) {
     }
 }
 
-/// Adds the server addresses that requests went to, if they changed.
+/// Adds the server addresses to which requests were sent, if they changed.
 fn addresses(a: &[Record], b: &[Record], found: &mut Vec<Changed>) {
     if !a.iter().chain(b).all(|run| run.has.classes) {
         return;
@@ -186,7 +186,7 @@ fn addresses(a: &[Record], b: &[Record], found: &mut Vec<Changed>) {
     }
 }
 
-/// True if the record also has the metric as a setting; it is then compared as a setting.
+/// Returns true if the record contains the metric as a setting, too. Then it is compared as a setting.
 fn is_setting(record: &Record, of: &Series) -> bool {
     let is_it = |fact: &Fact| fact.host == of.host && fact.name == of.metric;
     &*of.metric == Fact::HEAP_MAX && record.facts.iter().any(is_it)

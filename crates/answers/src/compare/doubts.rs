@@ -11,7 +11,7 @@ use crate::rules;
 use crate::shared::target_is_here;
 use crate::verdict::{About, Words};
 
-/// Largest number of properties that a string names.
+/// Largest number of properties that a message names.
 const MOST_NAMES: usize = 5;
 
 /// A reason against comparing two runs.
@@ -25,14 +25,14 @@ pub struct Doubt {
     pub zh: String,
 }
 
-/// Share of a processor's time from which on the processor counts as full, and the largest share of seconds in which it
-/// may be full.
+/// Share of a processor's time from which the processor counts as saturated, and the largest share of seconds in
+/// which it may be saturated.
 const FULL: f64 = 0.95;
 const MOST_SECONDS: f64 = 0.25;
 
-/// Returns the reason why one of these runs must not be compared, if there is one: the processors of its generator were
-/// full, or it did not make the starts that the rate required. A pause of the generator, which a verdict also reports,
-/// is no such reason.
+/// Returns the reason why one of these runs must not be compared, if there is one: the processors of its generator
+/// were saturated, or it did not make the starts that the rate required. A pause of the generator, which a verdict
+/// also reports, is not such a reason.
 pub fn limited(runs: &[Record]) -> Option<Words> {
     runs.iter().find_map(at_limit)
 }
@@ -64,12 +64,13 @@ fn at_limit(record: &Record) -> Option<Words> {
     })
 }
 
-/// Returns why the samples of one of these runs do not represent its whole load; `None` if they do in all runs.
+/// Returns the reason why the samples of one of these runs do not represent its whole load; `None` if they do in
+/// all runs.
 pub fn partial(runs: &[Record]) -> Option<Words> {
     runs.iter().find_map(partial_load)
 }
 
-/// Returns a warning about one side. `why`: the reason.
+/// Returns a warning about one side. `why` is the reason.
 pub fn careful(name: &str, why: &Words) -> Doubt {
     Doubt {
         refuses: false,
@@ -78,8 +79,8 @@ pub fn careful(name: &str, why: &Words) -> Doubt {
     }
 }
 
-/// Returns a warning about a side if the verdict on one of its runs has a finding on the generator. `name`: name of the
-/// side, as in "the generator of A".
+/// Returns a warning about a side if the verdict on one of its runs has a finding about the generator. `name`: name
+/// of the side, as in "the generator of A".
 pub fn doubted(name: &str, runs: &[Record]) -> Option<Doubt> {
     let of_generator = |run: &Record| {
         let mut findings = rules::verdict(run).findings.into_iter();
@@ -94,7 +95,8 @@ pub fn doubted(name: &str, runs: &[Record]) -> Option<Doubt> {
     })
 }
 
-/// Returns the doubts about comparing two runs. `limits`: for each run, why its generator was at its limit.
+/// Returns the doubts about comparing two runs. `limits`: for each run, the reason why its generator was at its
+/// limit, if it was.
 pub fn doubts(a: &Record, b: &Record, limits: (Option<Words>, Option<Words>)) -> Vec<Doubt> {
     let mut found = Vec::new();
     let mut doubt = |refuses: bool, words: String, zh: String| {
@@ -164,9 +166,9 @@ fn generators(a: &Frame, b: &Frame) -> Vec<Words> {
     found
 }
 
-/// Returns the difference of the plans, or of their properties. A different port of a target on this machine is no
-/// doubt: a target that is restarted for each run gets a new port each time. Such a port is reported with the other
-/// changes.
+/// Returns the difference of the plans, or of their properties. A different port of a target on this machine is not
+/// a doubt: a target that is restarted for each run gets a new port each time. Such a port is reported with the
+/// other changes.
 fn plans(a: &Record, b: &Record) -> Option<Words> {
     let (frame_a, frame_b) = (&a.frame, &b.frame);
     let of = |frame: &Frame, name: &str| {

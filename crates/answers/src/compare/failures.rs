@@ -1,5 +1,5 @@
-//! Failures of two sides over their whole runs. That failures happened is a fact; how often they happen is a
-//! statistical question.
+//! Failures of two sides over their whole runs. The number of failures that happened is a fact; whether the sides
+//! fail at different rates is a statistical question.
 //!
 //! Shares count all seconds, including ramp-up and warm-up. The difference is tested by counts: if both sides fail
 //! equally often, the side with the larger share has a binomial number of all failures, in proportion to its samples.
@@ -30,9 +30,9 @@ use crate::repeats::welch;
 use crate::series::mean;
 use bursts::Burst;
 
-/// Probability of calling equal sides different.
+/// Probability with which equal sides are called different.
 const CHANCE: f64 = 0.001;
-/// Probability of calling equal sides of repeated runs different by the shares of their runs.
+/// Probability with which equal sides of repeated runs are called different by the shares of their runs.
 const CHANCE_OF_RUNS: f64 = 0.05;
 /// Smallest number of runs on each side for a comparison of their shares.
 const LEAST_RUNS: usize = 3;
@@ -63,31 +63,32 @@ pub struct Failures {
     /// 95 % interval of the change (R. Newcombe, Statistics in Medicine 17, 1998). It uses the number of independent
     /// samples that remain after accounting for clusters.
     pub interval: (f64, f64),
-    /// The interval if each failure were independent: the variation within these runs.
+    /// The interval if each failure were independent, which describes the variation within these runs.
     pub by_counts: (f64, f64),
     /// Probability of such a difference between equal sides.
     pub p: f64,
-    /// The difference is significant.
+    /// True if the difference is significant.
     pub is_beyond: bool,
     /// Start and end, in ms, of the part of the run that holds nearly all failures of the side with the larger share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event_ms: Option<(i64, i64)>,
-    /// Number of short bursts, if they hold nearly all failures of the side with the larger share.
+    /// Number of short bursts, if these contain nearly all failures of the side with the larger share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub short_events: Option<usize>,
-    /// The part consists of intervals of a long run, so the exact times of the failures within them are unknown.
+    /// True if the part consists of intervals of a long run, so that the exact times of the failures within them
+    /// are unknown.
     #[serde(skip)]
     is_coarse: bool,
-    /// The events hold all failures of the side.
+    /// True if the events contain all failures of the side.
     #[serde(skip)]
     is_all: bool,
-    /// The events last until the end of the run.
+    /// True if the events last until the end of the run.
     #[serde(skip)]
     is_until_end: bool,
     /// Samples and failures of both sides.
     #[serde(skip)]
     sides: [(u64, u64); 2],
-    /// Each side has a single run.
+    /// True if each side has a single run.
     #[serde(skip)]
     is_single: bool,
     #[serde(skip)]
@@ -275,7 +276,7 @@ impl Failures {
         Some(found)
     }
 
-    /// Returns the shares of failures of both sides.
+    /// Returns the shares of failed samples of both sides.
     pub(super) fn shares(&self) -> [f64; 2] {
         self.sides.map(|(all, failed)| failed as f64 / all.max(1) as f64)
     }
@@ -312,7 +313,7 @@ impl Failures {
         let test = welch(&of_a, &of_b);
         let is_same_way = (mean(&of_b) - mean(&of_a)) * self.change > 0.0;
         if test.p < CHANCE_OF_RUNS && is_same_way {
-            // For runs of different lengths, the mean of their shares differs from the share of all samples.
+            // If runs have different lengths, the mean of their shares differs from the share of all samples.
             let (low, high) = (test.low.max(-1.0), test.high.min(1.0));
             self.interval = (low.min(self.change), high.max(self.change));
             (self.p, self.is_beyond) = (test.p, self.excludes(0.0));
@@ -337,7 +338,7 @@ fn chance((all, failed): (u64, u64), (of, other): (u64, u64), effect: f64) -> f6
     if failed == 0 || other == of {
         return 1.0;
     }
-    // If shares are not small, failures vary less than counts.
+    // If shares are not small, the number of failures varies less than a Poisson count.
     let worth = 1.0 / (effect * (1.0 - k / n).max(1.0 / n));
     let (k, failed) = (k * worth, failed as f64 * worth);
     (2.0 * incomplete_beta(all as f64 / n, failed, k - failed + 1.0)).min(1.0)
@@ -362,8 +363,8 @@ fn design_effect(runs: &[&Course]) -> f64 {
         sums.map(|sum| sum * sum).sum::<f64>() / independent
     };
     let effects = LENGTHS.into_iter().map(Some).chain([None]).map(|of| by_sums(PARTS, of));
-    // The failed share is estimated from the compared runs themselves. So their shares lie closer to the estimate than
-    // to the true share.
+    // The failed share is estimated from the compared runs themselves, so their shares lie closer to the estimate
+    // than to the true share.
     let runs = runs.len() as f64;
     let by_runs = if runs > 1.0 { by_sums(1, None) * runs / (runs - 1.0) } else { 1.0 };
     effects.fold(by_runs.max(1.0), f64::max)

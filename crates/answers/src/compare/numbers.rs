@@ -1,7 +1,7 @@
-//! Comparison of numbers in responses: series of both sides, matched by name, by the means of all values.
+//! Comparison of metrics in responses: series of both sides, matched by name, by the means of all values.
 //!
-//! For two single runs, the means of the steady seconds form a time series. It is worth as many independent values as
-//! its autocorrelation leaves ([`crate::autocorrelation::effective`]). The interval of the ratio comes from the delta
+//! For two single runs, the means of the steady seconds form a time series. Its effective sample size depends on
+//! its autocorrelation ([`crate::autocorrelation::effective`]). The interval of the ratio comes from the delta
 //! method with Welch's degrees of freedom. For repeated runs, each run is one unit.
 
 use record::{Record, Second};
@@ -14,7 +14,7 @@ use crate::repeats::{ratio, welch};
 use crate::series::{mean, variance};
 use crate::steady::{Steady, steady};
 
-/// Smallest number of independent seconds for an interval.
+/// Smallest effective sample size for an interval.
 const LEAST_WORTH: f64 = 5.0;
 
 /// A series on one side.

@@ -1,4 +1,4 @@
-//! Calibration on simulated pairs of records, and the texts for known pairs.
+//! Calibration on simulated pairs of records, and the sentences for known pairs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -253,7 +253,7 @@ fn another_port_of_a_target_on_this_machine_is_no_doubt() {
         let own = [("-Jhost", "h"), ("-Jport", port), (record::frame::PLAN_TEXT, text)];
         record.frame.settings =
             own.iter().chain(more).map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
-        // The hash of all properties includes the start time, so the hashes of two runs differ in any case.
+        // The hash of all properties includes the start time, so the hashes of two runs always differ.
         record.frame.plan_hash = port.parse().expect("a number");
         record
     };

@@ -34,13 +34,13 @@ impl Lost {
         self.0[0].share().max(self.0[1].share())
     }
 
-    /// True if both sides lost too few samples to make a significant change insignificant.
+    /// Returns true if both sides lost too few samples to turn a significant change into an insignificant one.
     pub fn is_few(&self) -> bool {
         self.0.iter().all(|side| side.share() <= MOST_UNREAD && !side.is_open)
     }
 
-    /// True if the lost samples could change whether a metric meets a condition. `holds` evaluates the condition for a
-    /// relative or absolute change of the metric, and must be monotonic.
+    /// Returns true if the lost samples could decide whether a metric meets a condition. `holds` evaluates the
+    /// condition for a relative or absolute change of the metric, and must be monotonic.
     pub fn could_turn(
         &self,
         row: &Row,
@@ -128,7 +128,7 @@ impl Comparison {
         self.unread = Some(Words { en: format!("{side}: {en}"), zh: format!("{side}：{zh}") });
     }
 
-    /// Marks one metric, because lost samples leave a criterion on it undecided.
+    /// Marks one metric, because lost samples leave the criterion about it undecided.
     pub fn be_unread(&mut self, label: &str, metric: &str) {
         let Some(row) = self.row_mut(label) else { return };
         let found = row.differences.iter_mut().find(|one| one.metric == metric);

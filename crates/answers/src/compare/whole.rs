@@ -54,7 +54,7 @@ impl Row {
 }
 
 impl Failures {
-    /// Returns the difference of these shares: more failures are worse, more responses as expected are better.
+    /// Returns the difference of these shares. More failures are worse, more responses as expected are better.
     fn difference(&self, floor: f64) -> Difference {
         let [of_a, of_b] = self.shares();
         let (low, high) = self.interval;

@@ -3,7 +3,7 @@
 //!
 //! The work differs if a label with more than [`MISSING`] of a side's requests is missing on the other side, if the
 //! missing labels together have more than [`MOST`] of a side's requests, or if the share of a label differs by more
-//! than [`SHIFT`]. Names that are new in each run are rare one by one, and tolerated up to the limit of the sum.
+//! than [`SHIFT`]. Names that are new in each run are rare individually, and tolerated up to the limit of the sum.
 
 use std::collections::BTreeMap;
 
@@ -19,15 +19,15 @@ const MISSING: f64 = 0.01;
 const MOST: f64 = 0.5;
 /// Largest difference between the shares of a label.
 const SHIFT: f64 = 0.1;
-/// Largest number of labels that a string names.
+/// Largest number of labels that a message names.
 const MOST_NAMES: usize = 3;
 
 /// Differences between the work of two sides.
 #[derive(Debug, Default)]
 pub(super) struct Work {
-    /// Text on labels that a side lacks.
+    /// Sentence about labels that a side does not have.
     pub(super) missing: Option<Words>,
-    /// Text on a label whose share differs.
+    /// Sentence about a label whose share differs.
     pub(super) shifted: Option<Words>,
 }
 
@@ -59,7 +59,7 @@ fn shares(runs: &[Record]) -> BTreeMap<&str, f64> {
     counts.into_iter().map(|(label, count)| (label, count as f64 / all)).collect()
 }
 
-/// Returns the text on labels of one side that the other side lacks.
+/// Returns the sentence about labels of one side that the other side lacks.
 fn missing(
     (of, side): (&BTreeMap<&str, f64>, &str),
     (other, lacks): (&BTreeMap<&str, f64>, &str),
@@ -89,7 +89,7 @@ fn missing(
     ))
 }
 
-/// Returns the text on the label whose share differs most, if the difference is above the limit.
+/// Returns the sentence about the label whose share differs most, if the difference is above the limit.
 fn shifted(a: &BTreeMap<&str, f64>, b: &BTreeMap<&str, f64>) -> Option<Words> {
     let both = a.iter().filter_map(|(label, of_a)| Some((*label, *of_a, *b.get(label)?)));
     let apart = |one: &(&str, f64, f64)| (one.1 - one.2).abs();

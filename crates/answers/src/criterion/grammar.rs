@@ -1,7 +1,7 @@
 //! The grammar of criteria: parses a user's text into a [`Criterion`].
 //!
-//! A limit that no run can meet, or that is outside of the metric's range, is refused: it is a mistake and would
-//! decide nothing. Errors are sentences for the user.
+//! A limit that no run can meet, or that is outside of the metric's range, is refused, because it is a mistake and
+//! would decide nothing. Errors are messages for the user.
 
 mod elsewhere;
 
@@ -61,7 +61,7 @@ pub(super) fn read(text: &str) -> Result<Criterion, String> {
     }
 }
 
-/// Splits a string into the metric's name before the comparison operator, the operator, and the text after it.
+/// Splits a string into the metric's name before the comparison operator, the operator, and the rest.
 fn comparison(text: &str) -> Result<(&str, Op, &str), String> {
     let at = text.find(['<', '>', '=', '!']).ok_or_else(|| {
         "there is no comparison: write it like 'p99 < 500ms' or 'error% < 0.1 for label Login'"
@@ -82,7 +82,7 @@ fn comparison(text: &str) -> Result<(&str, Op, &str), String> {
     Ok((name, op, rest))
 }
 
-/// Parses the limit, whose unit may follow a blank (500 ms); returns the limit and the text after it.
+/// Parses the limit, whose unit may follow after a blank (500 ms). Returns the limit and the rest of the string.
 fn value(figure: Figure, text: &str) -> Result<(Limit, &str), String> {
     let (value, rest) = word(text);
     let (unit, behind) = word(rest);
@@ -123,13 +123,13 @@ fn in_parentheses(text: &str) -> (Cow<'_, str>, Option<String>) {
     (Cow::Owned(format!("{}{}", &text[..open], &text[close + 1..])), Some(label.to_owned()))
 }
 
-/// Splits off the next word; returns the word and the text after it.
+/// Splits off the next word. Returns the word and the rest of the string.
 fn word(text: &str) -> (&str, &str) {
     let text = text.trim_start();
     text.split_at(text.find(char::is_whitespace).unwrap_or(text.len()))
 }
 
-/// Parses the name of a label: in quotes, or up to the end of the text or to a window.
+/// Parses the name of a label: in quotes, or up to the end of the string or to a window.
 fn label(text: &str) -> Result<(String, &str), String> {
     let text = text.trim();
     if let Some(quoted) = text.strip_prefix('"') {
@@ -251,7 +251,7 @@ fn limit(figure: Figure, text: &str) -> Result<Limit, String> {
     }
 }
 
-/// Refuses a share above 100 %, and a condition that no value of the metric can meet. The error is a sentence for
+/// Refuses a share above 100 %, and a condition that no value of the metric can meet. The error is a message for
 /// the user.
 fn possible(figure: Figure, op: Op, limit: Limit) -> Result<(), String> {
     let (Limit::Absolute(limit), false) = (limit, matches!(figure, Figure::Series(_))) else {

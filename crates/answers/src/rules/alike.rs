@@ -1,9 +1,9 @@
-//! Compares names of instances of one kind, which differ in a number or an id: `web-1` and `web-2`, `10.0.0.1:80` and
-//! `10.0.0.2:80`.
+//! Compares names of instances of one kind, which differ only in a number or an id: `web-1` and `web-2`,
+//! `10.0.0.1:80` and `10.0.0.2:80`.
 
 /// Smallest number of characters of a generated id.
 const ID: usize = 4;
-/// Number of hexadecimal digits from which on a string is an id even if all digits are letters.
+/// Number of hexadecimal digits from which a string is an id even if all digits are letters.
 const LONG: usize = 12;
 
 /// True if two names belong to instances of one kind. Names that differ in a word belong to different kinds: `static`
@@ -52,8 +52,9 @@ fn are_ids(a: &str, b: &str) -> bool {
     both(&numbered) && (stem(a) == stem(b) || both(&zone)) || both(&is_letter)
 }
 
-/// True if a token looks like a generated id. A token without vowels, or of hexadecimal letters only, counts only after
-/// another id, as in Kubernetes pod names: words such as `https` and `feed` look the same.
+/// Returns true if a token looks like a generated id. A token without vowels, or of hexadecimal letters only,
+/// counts only if it follows another id, as in Kubernetes pod names, because words such as `https` and `feed` look
+/// the same.
 fn is_generated(tokens: &[&str], at: usize) -> bool {
     let word = tokens[at];
     let is_mute = !word.contains(|c: char| "aeiouyAEIOUY".contains(c));

@@ -1,10 +1,11 @@
-//! Recognises backends by the headers with which responses usually name them, in kept samples.
+//! Recognises backends in kept samples, by the response headers that usually name them.
 //!
-//! The run reads no headers for this rule: the record keeps about 64 randomly chosen samples, which represent all.
-//! Samples are compared only within a label, because two services of one plan have different names and times, and
-//! within equal requests. Only names of instances of one kind that occur at the same time are backends. A backend is
-//! reported if nearly all of its samples are slower or fail, and nearly all other samples are not. Names of different
-//! kinds, such as `alpha` and `beta`, may be backends or services: the finding then names the header and claims no more.
+//! The run itself reads no headers for this rule: the record keeps about 64 randomly chosen samples, which
+//! represent all. Samples are compared only within a label, because two services of one plan have different names
+//! and times, and within equal requests. Only names of instances of one kind that occur at the same time are
+//! backends. A backend is reported if nearly all of its samples are slower or fail, and nearly all other samples
+//! are not. Names of different kinds, such as `alpha` and `beta`, may be backends or services. In this case the
+//! finding names the header and claims no more.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -39,7 +40,7 @@ const HEADERS: [&str; 17] = [
     "x-pod-name",
     "via",
 ];
-/// Headers that name an instance also where their values have nothing in common.
+/// Headers that name an instance even if their values have nothing in common.
 const OF_INSTANCES: [&str; 11] = [
     "x-served-by",
     "x-backend",
@@ -74,8 +75,8 @@ const EACH: usize = 5;
 const OTHERS: usize = 10;
 /// Largest number of values of a header that count as backends.
 const MOST: usize = 16;
-/// A backend is slow if its median is this multiple of the others' median and this many ms longer, and this share of
-/// the samples lies on its own side of the middle.
+/// A backend is slow if its median is at least this multiple of the others' median and this many ms longer, and if
+/// this share of the samples lies on the expected side of the middle.
 const SLOWER: f64 = 2.0;
 const SLOWER_MS: f64 = 1.0;
 const APART: f64 = 0.9;
@@ -98,7 +99,7 @@ type Backends = BTreeMap<String, Vec<Answer>>;
 /// A kept sample with the backend names in its response head, by header.
 type Named<'k> = (&'k Kept, Vec<(String, String)>);
 
-/// Returns the finding on a slow or failing backend, by the names in kept responses, with advice.
+/// Returns the finding about a slow or failing backend, based on the names in kept responses, with advice.
 pub(super) fn ill_by_name(record: &Record, of_backends: Words) -> Option<Finding> {
     let named = named(record.kept.iter().filter(|kept| kept.why == Why::Random));
     let ill_of = |header: &str, kind: &BTreeSet<&str>, are_alike: bool| {
@@ -121,7 +122,7 @@ pub(super) fn ill_by_name(record: &Record, of_backends: Words) -> Option<Finding
     of_any_kind.map(|finding| finding.advise(compare_values()))
 }
 
-/// True for a value that is no list and no sentence.
+/// Returns true for a value that is neither a list nor a sentence.
 fn is_one_word(value: &str) -> bool {
     !value.contains([' ', ',', ';'])
 }
@@ -212,7 +213,8 @@ fn add(backends: &mut Backends, samples: Vec<(&Kept, &str)>) {
     }
 }
 
-/// Limits two sets of samples to the time span that they share: an instance is not compared with the one it replaced.
+/// Limits two sets of samples to the time span that they share, so that an instance is not compared with the
+/// instance that it replaced.
 fn together<'a>(mine: &[&'a Answer], others: &[&'a Answer]) -> [Vec<&'a Answer>; 2] {
     let ends = |all: &[&Answer]| {
         let times = all.iter().map(|one| one.at_ms);
@@ -232,7 +234,7 @@ fn ill(record: &Record, header: &str, backends: &Backends, are_alike: bool) -> O
         if mine.len() < EACH || others.len() < OTHERS || is_gateway(header, &mine, &others) {
             return None;
         }
-        // A value with failures only can be that of a gateway which answers in place of all servers.
+        // A value that occurs only with failures can be that of a gateway which answers in place of all servers.
         if !are_alike && mine.iter().all(|one| one.failed) {
             return None;
         }

@@ -12,10 +12,10 @@ use super::request_keys::answered_other_requests;
 use super::say::{found, lacks, time, words};
 use crate::verdict::{About, Confidence, Said, Words};
 
-/// Smallest number of requests in total, and per backend whose times are compared.
+/// Smallest number of requests in total, and per backend, for a comparison of times.
 const SAMPLES: u64 = 1000;
 const EACH: u64 = 30;
-/// A backend is slow from this ratio of medians on. It fails from this share of errors on, at this multiple of the
+/// A backend is slow from this ratio of medians. It fails from this share of errors, at this multiple of the
 /// others' share, and with at least this number of errors.
 const SLOWER: f64 = 2.0;
 const FAILS: f64 = 0.05;
@@ -23,8 +23,8 @@ const FAILS_MORE: f64 = 5.0;
 const FAILS_LEAST: u64 = 5;
 /// Smallest share of the requests of two classes that must have labels which both classes serve.
 const SAME: f64 = 0.8;
-/// Multiples of a fair share of requests outside of which backends are used unevenly, and the χ² from which on that is
-/// significant (p < .001, few degrees of freedom).
+/// Multiples of a fair share of requests outside of which backends are used unevenly, and the χ² from which the
+/// difference is significant (p < .001, few degrees of freedom).
 const UNEVEN: (f64, f64) = (0.5, 2.0);
 const BEYOND: f64 = 27.0;
 /// Largest number of values of a header that count as backends.
@@ -109,8 +109,8 @@ impl<'r> Services<'r> {
     }
 }
 
-/// True if two classes can be backends of one service. A different port is deliberate, and names that differ in words
-/// are not instances of one kind.
+/// Returns true if two classes can be backends of one service. A different port is chosen deliberately, and names
+/// that differ in words do not belong to instances of one kind.
 fn are_of_a_kind(a: &ClassName, b: &ClassName) -> bool {
     let port = |address: &str| address.rsplit(':').next().map(str::to_owned);
     match (a, b) {
@@ -132,7 +132,7 @@ fn groups(record: &Record) -> Vec<Vec<Backend<'_>>> {
         let Some(name) = record.classes.get(at as usize).filter(|name| !is_cache(name)) else {
             continue;
         };
-        // An address that the plan never sends requests to is not an unused backend.
+        // An address to which the plan never sends requests is not an unused backend.
         if class.count == 0 {
             continue;
         }

@@ -1,4 +1,5 @@
-//! Detects two kinds of responses under one label: two peaks of the histogram, and what distinguishes them.
+//! Detects two kinds of responses under one label: a histogram with two peaks, and the property that distinguishes
+//! them.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +21,7 @@ const VALLEY: f64 = 0.5;
 const APART: f64 = 2.0;
 const SAMPLES: u64 = 1000;
 const SECONDS: usize = 30;
-/// Shortest time in ms of the slower mode: below, schedulers and timers cause such modes.
+/// Shortest time in ms of the slower mode. Below this time, schedulers and timers cause such modes.
 const SLOW_LEAST: f64 = 1.0;
 /// Smallest number of kept samples that tell the two kinds apart, and the share of one kind that a property must
 /// explain.
@@ -39,7 +40,7 @@ pub(super) fn bimodal(run: &Run<'_>) -> Said {
     if seconds.len() < SECONDS {
         return lacks!("30 s under the same load", "30 秒不变的负载");
     }
-    // A cause that another rule reports is not reported a second time.
+    // A cause that another rule reports is not reported again.
     if run.finds("backend_uneven") || run.finds("stalls") {
         return Said::Nothing;
     }
@@ -59,7 +60,7 @@ pub(super) fn bimodal(run: &Run<'_>) -> Said {
             }
             without(&all, &failed)
         };
-        // The second sign: each third of the time shows both modes, so they are not a step or a drift.
+        // The second sign is that each third of the time shows both modes, so that they are not a step or a drift.
         let thirds: Vec<Option<Modes>> = seconds
             .chunks(seconds.len().div_ceil(3))
             .map(|third| self::modes(&of(third), step_us))
@@ -114,13 +115,13 @@ fn good_times(record: &Record, seconds: &[Second]) -> BTreeMap<u32, Hist> {
     times.into_iter().map(|(label, (all, failed))| (label, without(&all, &failed))).collect()
 }
 
-/// Parts into which samples of one clock step are spread, and the number of steps from which on they are not spread.
+/// Parts into which samples of one clock step are spread, and the number of steps from which they are not spread.
 const PARTS: u64 = 64;
 const STEPS: u64 = 16;
 
-/// Returns the times in µs that a bin stands for. A clock of whole milliseconds gives fast responses few values, which
-/// are not modes. The true time lies between half a step below and one step above, because a clock rounds to the
-/// nearest or down.
+/// Returns the times in µs that a bin represents. A clock of whole milliseconds gives fast responses few values,
+/// which are not modes. The true time lies between half a step below and one step above, because a clock rounds to
+/// the nearest value or down.
 fn times_of(us: u64, step_us: u64) -> Vec<u64> {
     if us >= STEPS * step_us {
         return vec![us];
@@ -159,7 +160,7 @@ fn modes(hist: &Hist, step_us: u64) -> Option<Modes> {
         let deep = smooth[valley] <= VALLEY * smooth[other];
         let weighs = above >= MASS && 1.0 - above >= MASS;
         let slow = time_of(high as f64);
-        // Among several candidates the highest peak counts: small bumps between two modes are not modes.
+        // Among several candidates the highest peak is used, because small bumps between two modes are not modes.
         let higher = found.as_ref().is_none_or(|(height, _)| smooth[other] > *height);
         if deep && weighs && slow >= SLOW_LEAST && higher {
             let (fast, valley) = (time_of(low as f64), time_of(valley as f64));

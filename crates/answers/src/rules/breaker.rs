@@ -1,6 +1,6 @@
 //! Detects failures in periods of equal length: a circuit breaker, or load shedding. As evidence, status codes or
-//! messages must name it, or each period of fast failures must follow slower responses. Without evidence, failures at
-//! equal intervals may come from a periodic job.
+//! messages must name it, or each period of fast failures must follow slower responses. Without this evidence,
+//! failures at equal intervals may come from a periodic job.
 
 use record::{CauseName, Record, Second};
 use stats::Outcome;
@@ -14,7 +14,7 @@ use super::figures::{
 use super::say::{found, time, words};
 use crate::verdict::{About, Confidence, Said};
 
-/// Share of errors from which on a second counts as failing, and up to which it counts as good.
+/// Share of errors from which a second counts as failing, and up to which it counts as good.
 const FAILING: f64 = 0.5;
 const GOOD: f64 = 0.05;
 /// Smallest number of periods of failing seconds; largest deviation of their lengths, as a share or in seconds.
@@ -95,13 +95,14 @@ pub(super) fn circuit_breaker(record: &Record) -> Said {
     .said()
 }
 
-/// True if the error says that load is shed: its message names a breaker, or its status is one of an overloaded server.
+/// Returns true if the error says that load is shed: its message names a breaker, or its status is that of an
+/// overloaded server.
 fn names_breaker(cause: &CauseName) -> bool {
     let message = cause.message.to_lowercase();
     NAMES.iter().any(|word| message.contains(word)) || sheds(cause) && &*cause.code != "429"
 }
 
-/// Returns the sentence on failures at even intervals; empty if the intervals are not even.
+/// Returns the sentence about failures at even intervals; empty if the intervals are not even.
 fn even_intervals(seconds: &[Second]) -> (String, String) {
     let Some(period) = period(seconds, |second| second.all.errors) else {
         return Default::default();
@@ -123,8 +124,8 @@ fn follows_slow_answers(seconds: &[Second], runs: &[(usize, usize)], usual_ms: f
     runs.iter().filter(is_slower).count() as f64 >= MOST * runs.len() as f64
 }
 
-/// True if the failures have another cause: refused connections mean that the target is gone, and failures of other
-/// requests than the successful ones come from the plan.
+/// Returns true if the failures have another cause: refused connections mean that the target is gone, and failures
+/// of other requests than the successful ones are caused by the plan.
 fn is_of_other_kind(record: &Record, seconds: &[Second], is_failing: &[bool]) -> bool {
     let is_away = causes(seconds).first().is_some_and(|(cause, _)| {
         let outcome = record.causes.get(*cause).map(|cause| cause.outcome);

@@ -1,4 +1,4 @@
-//! Estimates the probability that users who wait or pause independently leave a gap between responses.
+//! Estimates the probability that users which wait or pause independently leave a gap between responses.
 //!
 //! A waiting user gets no response for a time L if the rest of the wait is longer than L. For a wait of length x, this
 //! holds for a share (x - L) / x of its time. So at any moment, the share of users who stay silent for L is the sum of
@@ -13,12 +13,12 @@ use stats::hist::layout;
 
 use super::figures::{ms, service, sum};
 
-/// Share of the users' time in waits longer than the gap, from which on users with equal waits synchronise. Then each
+/// Share of the users' time in waits longer than the gap, from which users with equal waits synchronise. Then each
 /// end of such a wait leaves a gap.
 const IN_WAITS: f64 = 0.3;
 /// Smallest length of a wait that synchronises users, as a multiple of the median time.
 const LONGER: f64 = 1.5;
-/// Largest number of gaps that chance may be expected to make in a run for a gap to count as significant.
+/// Largest expected number of gaps by chance in a run with which a gap counts as significant.
 pub(super) const SURE: f64 = 0.01;
 
 /// Returns the expected number of gaps like this one, in slots of 100 ms, that chance makes in these seconds. An open
@@ -60,7 +60,7 @@ pub(super) fn by_chance(
     let pauses_ms = users_ms - busy_ms;
     let pause_ms = (pauses_ms / requests).max(1e-3);
     let silent = ((over_ms + pauses_ms * (-length_ms / pause_ms).exp()) / users_ms).clamp(0.0, 1.0);
-    // Responses within the gap belong to users who continued, each at the usual rate.
+    // Responses within the gap come from users who continued, each at the usual rate.
     let inner = slots.get(gap.start + 1..gap.end.saturating_sub(1)).unwrap_or_default();
     let inner: f64 = inner.iter().map(|n| f64::from(*n)).sum();
     let each_ms = (users_ms / requests).min(length_ms);

@@ -1,4 +1,5 @@
-//! Detects a target that processes a fixed number of requests at the same time, and a rate that no longer grows.
+//! Detects a target that processes a fixed number of requests at the same time, and a rate that no longer grows
+//! with the load.
 //!
 //! There are two ways to determine the number K. With a light load, in this run or in another one (Little's law): K =
 //! C·S₀, the rate at which the run is flat times the time of a request alone. Without a light load, if completions are
@@ -38,8 +39,8 @@ use crate::verdict::{About, Confidence, Finding, Said, Words};
 const WINDOW: usize = 5;
 /// Length in seconds of the shortest window, for a run with less than 30 s of full load.
 const SHORTEST: usize = 2;
-/// Number of requests that a window should hold; with a slow target the window is longer, as long as there are enough
-/// windows.
+/// Number of requests that a window should contain. With a slow target the window is longer, as long as there are
+/// enough windows.
 const WINDOW_REQUESTS: f64 = 30.0;
 /// Request rate per second below which responses in batches make the count of a window vary.
 const PER_S_FEW: f64 = 20.0;
@@ -55,7 +56,8 @@ const ALONE: u64 = 20;
 const ALONE_LEAST: u64 = 10;
 /// Smallest ratio of requests in flight to K at which a flat rate is a plateau: the target is overloaded.
 const OVERLOAD: f64 = 1.5;
-/// A K above the first value is no limit that anybody configured, and a K below the second value is a rate limit.
+/// Range of K: above the first value it is not a limit that anybody configured, and below the second value it is a
+/// rate limit.
 const MOST: f64 = 10_000.0;
 const LEAST: f64 = 0.7;
 /// Largest relative distance between K and a whole number, and largest relative uncertainty, at which that whole number
@@ -74,7 +76,7 @@ const BETWEEN: usize = 3;
 /// Largest share of the full rate under a light load of several workers. If the rate stays the same, the load did not
 /// grow, and slower responses do not come from a queue.
 const LIGHT_RATE: f64 = 0.85;
-/// Share of failed requests from which on only the answered ones count as work.
+/// Share of failed requests from which only successful ones count as work.
 const FAILED: f64 = 0.01;
 /// Quantile of the fastest responses, and the share of their time below which a failure was refused at once.
 const AT_ONCE_OF: f64 = 0.01;
@@ -88,18 +90,18 @@ const SLOPE: (f64, f64) = (0.9, 1.1);
 /// Smallest growth of the median as a share of the growth of the mean if all requests wait. A few requests that are
 /// slow by themselves change only the mean.
 const TYPICAL: f64 = 0.5;
-/// Ratio of the loads from which on a plateau is visible without requests alone.
+/// Ratio of the loads from which a plateau is visible without requests alone.
 const RANGE: f64 = 2.0;
 /// Smallest growth of the number of users for a plateau that the response time shows, as a ratio.
 const MORE_USERS: f64 = 1.25;
-/// Share of processor time from which on a host's processors count as full.
+/// Share of processor time from which a host's processors count as saturated.
 const FULL: f64 = 0.9;
 /// Pairs of completions: smallest number of samples, shortest time of a request in slots, and smallest ratio of the
 /// results for the two slot widths.
 const PAIRS_SAMPLES: u64 = 400;
 const PAIRS_SLOTS: f64 = 3.0;
 const PAIRS_ALIKE: f64 = 0.65;
-/// Largest number of workers that pairs can show; with more workers, too few pairs are missing.
+/// Largest number of workers that pairs can show. With more workers, too few pairs are missing.
 const PAIRS_MOST: f64 = 12.0;
 
 /// An estimated number of workers with its interval.
@@ -113,15 +115,15 @@ struct Workers {
     rate: f64,
     in_flight: f64,
     by_pairs: bool,
-    /// The target becomes slower by itself, so the number is unknown.
+    /// True if the target becomes slower by itself, so that the number is unknown.
     slows: bool,
-    /// Requests beyond the number fail.
+    /// True if requests beyond the number fail.
     fails: bool,
     /// Labels whose requests the workers process, if other labels do not wait; empty for all labels.
     labels: Vec<u32>,
 }
 
-/// A number of workers as text: a whole number with an interval, or a range of numbers.
+/// A formatted number of workers: a whole number with an interval, or a range of numbers.
 struct Shown {
     k: String,
     range: String,
@@ -218,14 +220,15 @@ fn workers(record: &Record) -> Option<Workers> {
     if failed <= FAILED * requests(seconds) as f64 || !fails_without_work(record) {
         return workers_of(record);
     }
-    // Requests that failed were in flight, too.
+    // Requests that failed were also in flight.
     let in_flight = flat(record).map(|plateau| plateau.in_flight);
     let found = workers_of(&answered(record))?;
     Some(Workers { in_flight: in_flight.unwrap_or(found.in_flight), fails: true, ..found })
 }
 
-/// True if requests that fail do no work: they are refused at once, or give up after a wait of fixed length. Others,
-/// such as those whose assertions fail, occupy a worker and take as different times as responses do.
+/// Returns true if requests that fail cause no work: they are refused at once, or give up after a wait of fixed
+/// length. Other failed requests, such as those whose assertions fail, occupy a worker, and their times vary as
+/// much as those of responses.
 fn fails_without_work(record: &Record) -> bool {
     let seconds = whole(record);
     let (good, failed) = (answers(seconds), hist(seconds, |s| &s.all.failed));
@@ -327,9 +330,9 @@ fn is_light(flying: f64, k: f64) -> bool {
     flying <= 1.05 || flying <= LIGHT * k
 }
 
-/// True if the number of users rises from a light load to the full load and never falls, and the target never did more
-/// than under the full load. Then both loads ask for the same work. Groups one after the other, or several runs in one
-/// file, may ask for different work.
+/// Returns true if the number of users rises from a light load to the full load and never falls, and the target
+/// never did more than under the full load. Then both loads consist of the same work. Groups that run one after the
+/// other, or several runs in one file, may cause different work.
 fn users_rise(record: &Record, light: u64, plateau: &Plateau) -> bool {
     let (Some(first), Some(full)) =
         (plateau.busy.first(), plateau.busy.iter().map(|second| second.users).max())
@@ -397,7 +400,7 @@ fn with_light(light: &[&Second], plateau: &Plateau) -> Option<Workers> {
     Some(Workers { k, low, high, alone, rate, in_flight, by_pairs, slows, fails: false, labels })
 }
 
-/// Returns the times of requests by the name of their label: numbers of labels differ between records.
+/// Returns the times of requests by the name of their label, because the numbers of labels differ between records.
 fn by_name<'r, 's>(
     record: &'r Record,
     seconds: impl IntoIterator<Item = &'s Second>,
@@ -480,8 +483,8 @@ pub(super) fn concurrency_limit(run: &Run<'_>) -> Said {
     )
 }
 
-/// Returns the finding on a run from another run with so light a load that requests do not wait, as in a search for
-/// capacity.
+/// Returns the finding about a run from another run with so light a load that requests do not wait, as in a search
+/// for capacity.
 pub(super) fn with_light_run(light: &Record, record: &Record) -> Option<Finding> {
     if requests(whole(record)) < 100 || rate_limit::rate_limit(record).is_found() {
         return None;
@@ -551,12 +554,12 @@ fn finding(record: &Record, w: &Workers) -> Finding {
     clear(record, finding)
 }
 
-/// Returns the thread that uses one processor of a host with several processors.
+/// Returns the thread that saturates one processor of a host with several processors.
 fn lone_thread(record: &Record) -> Option<OneThread> {
     one_thread(record).filter(|_| full_host(record).is_none())
 }
 
-/// Adds the causes that the metrics exclude.
+/// Adds the causes that the metrics rule out.
 fn clear(record: &Record, finding: Finding) -> Finding {
     let seconds = whole(record);
     let opening = sum(seconds, |s| s.all.phases.connect + s.all.phases.tls + s.all.phases.dns);
@@ -602,7 +605,7 @@ pub(super) fn plateau(run: &Run<'_>) -> Said {
     if !record.has.users {
         return lacks!("the number of users", "用户数");
     }
-    // A finding on the number of workers says more than a plateau, and so does a finding on a rate limit.
+    // A finding about the number of workers says more than a plateau, and so does a finding about a rate limit.
     if run.finds("concurrency_limit") || run.finds("rate_limit") || pace::is_planned(record) {
         return Said::Nothing;
     }

@@ -17,17 +17,17 @@ const REQUESTS_PER_USER: f64 = 2.0;
 const OPENED_LEAST: u64 = 100;
 /// Share of the response time below which opening connections costs little: the finding becomes a hint and comes last.
 const COSTS: f64 = 0.05;
-/// Share of the closed connections from which on their cause is named.
+/// Share of the closed connections from which their cause is named.
 const MOST: f64 = 0.5;
-/// Smallest number and share of requests that failed on a connection which was already closed.
+/// Smallest number and share of requests that failed on a connection that was already closed.
 const STALE: u64 = 10;
 const STALE_SHARE: f64 = 0.01;
 /// Smallest number of seconds with requests on closed connections, and the part of a successful request's time within
 /// which such requests fail.
 const STALE_SECONDS: usize = 5;
 const STALE_PART: f64 = 0.5;
-/// TLS is a finding from this share of the response time, or of the generator's processor time, and from more
-/// handshakes per user than this.
+/// Thresholds for a finding about TLS: this share of the response time, or of the generator's processor time, and
+/// more handshakes per user than this.
 const TLS_TIME: f64 = 0.2;
 const TLS_CPU: f64 = 0.25;
 const TLS_PER_USER: f64 = 2.0;
@@ -101,13 +101,14 @@ pub(super) fn connection_churn(record: &Record) -> Said {
         .said()
 }
 
-/// True if the cause is a connection that the target closed or reset.
+/// Returns true if the cause is a connection that the target has closed or reset.
 fn is_cut(record: &Record, cause: usize) -> bool {
     let outcome = record.causes.get(cause).map(|cause| cause.outcome);
     matches!(outcome, Some(Outcome::Closed | Outcome::Reset))
 }
 
-/// Returns the finding on requests that used a connection which the target had closed after the previous request.
+/// Returns the finding about requests that used a connection which the target had closed after the previous
+/// request.
 fn stale(record: &Record) -> Option<Finding> {
     let seconds = &record.seconds;
     let on_kept = |cause: usize| {

@@ -1,5 +1,5 @@
-//! The limit behind a load that never changes. Signs of it are early responses from before the queue built up, full
-//! processors, or a constant number of bytes per second.
+//! The limit behind a load that never changes. Signs of it are early responses from before the queue built up,
+//! saturated processors, or a constant number of bytes per second.
 //!
 //! Without a light load, the mean alone cannot distinguish waiting from work. But the queue has to build up: if users
 //! start together, the first responses come from an idle target, and no later responses are as fast. A healthy target
@@ -59,7 +59,7 @@ const RARER: f64 = 0.1;
 /// dominate.
 const LONGER: f64 = 2.0;
 const LONGER_MS: f64 = 5.0;
-/// Share of the users from which on a queue has its full length, and smallest share of the usual time that responses
+/// Share of the users from which a queue has its full length, and smallest share of the usual time that responses
 /// take then. A second that begins up to the third value, in ms, before that moment also counts.
 const FULL: f64 = 0.95;
 const BUILT: f64 = 0.6;
@@ -80,10 +80,10 @@ const BY_CHANCE: f64 = 2.0;
 const IN_WAIT: f64 = 0.5;
 /// Largest mean time after the first byte, as a share of the time by which responses became slower.
 const BEHIND: f64 = 0.5;
-/// Smallest number of bytes per second for a sentence on the line.
+/// Smallest number of bytes per second for a sentence about the line.
 const BYTES_LEAST: f64 = 1e5;
-/// Time in seconds until nearly all users have started, from which on a run is a ramp. With `--ramp 30s`, which the advice
-/// of this rule recommends, 95 % of the users have started after 28.5 s.
+/// Time in seconds until nearly all users have started from which a run counts as a ramp. With `--ramp 30s`, which
+/// the advice of this rule recommends, 95 % of the users have started after 28.5 s.
 const RAMP: usize = 25;
 
 pub(super) fn constant_load(run: &Run<'_>) -> Said {
@@ -91,7 +91,8 @@ pub(super) fn constant_load(run: &Run<'_>) -> Said {
     if !record.has.users {
         return lacks!("the number of users", "用户数");
     }
-    // The findings of `rate_limit`, `concurrency_limit`, `plateau` and `bandwidth` say more about the same metrics.
+    // The findings of `rate_limit`, `concurrency_limit`, `plateau` and `bandwidth` describe the same metrics in
+    // more detail.
     let more = ["rate_limit", "concurrency_limit", "plateau", "bandwidth"];
     if more.iter().any(|id| run.finds(id)) {
         return Said::Nothing;
@@ -146,7 +147,7 @@ fn is_flat(seconds: &[Second], most: f64) -> bool {
     variation(&rates) <= most + chance
 }
 
-/// Returns the rate and the users with which each sentence begins: "200/s at 40 users".
+/// Returns the rate and the users with which a sentence begins: "200/s at 40 users".
 fn known(seconds: &[Second]) -> Words {
     let users = mean(&seconds.iter().map(|s| s.users as f64).collect::<Vec<_>>()).round() as u64;
     let (each, n, noun) =
@@ -172,7 +173,7 @@ fn finding(record: &Record, seconds: &[Second], said: Words) -> Finding {
         .advise(advice)
 }
 
-/// Returns the finding on full processors of a watched host while the load does not change.
+/// Returns the finding about fully used processors of a watched host while the load does not change.
 fn full_processors(record: &Record, seconds: &[Second]) -> Option<Finding> {
     let (host, share) = concurrency::full_host(record)?;
     let Words { en, zh } = known(seconds);
@@ -190,8 +191,8 @@ struct Waits {
     label: usize,
 }
 
-/// Returns the finding on responses that became slower when the queue built up, and stayed slow. `is_steady`: the rate
-/// hardly varies.
+/// Returns the finding about responses that became slower when the queue built up, and stayed slow. `is_steady`:
+/// the rate hardly varies.
 fn waiting(record: &Record, seconds: &[Second], is_steady: bool) -> Option<Finding> {
     let phases = sum(seconds, |s| s.all.phases.wait);
     let all = sum(seconds, |s| s.all.elapsed).max(1);
@@ -232,7 +233,7 @@ fn waiting(record: &Record, seconds: &[Second], is_steady: bool) -> Option<Findi
         (format!("; {en}"), format!("；{zh}"))
     });
     let shared = shared(record, seconds);
-    // Other programs may have filled the machine: the sentence calls it a possible limit, not the cause.
+    // Other programs may have saturated the machine, so the sentence calls it a possible limit, not the cause.
     let (full, full_zh) = shared.as_ref().map_or_else(Default::default, |shared| {
         let (en, zh) = (shared.words(), shared.words_zh());
         let (first, rest) = en.split_at(1);
@@ -362,8 +363,8 @@ fn waits(record: &Record, seconds: &[Second], label: usize, is_steady: bool) -> 
         return None;
     }
     let first = ms(&answers, (FIRST as f64 - 0.5) / answers.total() as f64);
-    // The limit applies either to all requests, with a first burst of one response per user, or to the label alone,
-    // with a first burst of the requests that are processed at the same time.
+    // The limit applies either to all requests, and then the first burst has one response per user; or only to the
+    // label, and then the first burst has the requests that are processed at the same time.
     let of_all =
         keeps_rate(&early, rate(seconds), |s| s.users as f64, |s| (s.all.count, s.all.slots));
     let each = usual.total() as f64 / length_s(seconds).max(1e-3);

@@ -1,4 +1,4 @@
-//! Trends of a run under constant load: unfinished warm-up, drift, and steps.
+//! Trends in a run under constant load: unfinished warm-up, drift, and steps.
 
 use std::collections::BTreeMap;
 
@@ -24,12 +24,13 @@ const SECONDS: usize = 60;
 /// Length in seconds of a window for steps, and for drift.
 const STEP_WINDOW: usize = 5;
 const DRIFT_WINDOW: usize = 5;
-/// A step: smallest relative size; smallest number of windows on each side (30 s are 6 windows, minus 1 for the windows
-/// that the step cuts); p.
+/// Thresholds for a step: smallest relative size; smallest number of windows on each side (30 s are 6 windows,
+/// minus 1 for the windows that the step cuts); p.
 const SIZE: f64 = 0.1;
 const LASTS: usize = 5;
 const CHANCE: f64 = 0.001;
-/// A drift: smallest share of the median in ten minutes and over the run, or a larger share over a longer run; p.
+/// Thresholds for a drift: smallest share of the median in ten minutes and over the run, or a larger share over a
+/// longer run; p.
 const DRIFT: f64 = 0.1;
 const DRIFT_RUN: f64 = 0.1;
 const DRIFT_LONG: f64 = 0.25;
@@ -38,7 +39,7 @@ const DRIFT_CHANCE: f64 = 0.01;
 const LABEL_SAMPLES: u64 = 20;
 /// A line explains a series better than a step if its residual is below this share of the step's residual.
 const BETTER: f64 = 0.8;
-/// Share of failed requests from which on the times of a period are those of failures.
+/// Share of failed requests from which the times of a period are those of failures.
 const MOST: f64 = 0.5;
 
 /// Returns the steady part without its first seconds, in which the last users still start and their queue builds up.
@@ -47,7 +48,7 @@ fn part(record: &Record) -> &[Second] {
     &seconds[seconds.len().min(STEP_WINDOW)..]
 }
 
-/// Returns the missing data if the times of a run cannot be compared with each other.
+/// Returns the missing data because of which the times of a run cannot be compared with each other.
 fn no_load(record: &Record, seconds: &[Second]) -> Option<Said> {
     if !knows_load(record) {
         return Some(lacks!("the number of users", "用户数"));
@@ -124,7 +125,7 @@ pub(super) fn warmup_unfinished(run: &Run<'_>) -> Said {
     let third = values.len() / 3;
     let (first, last) =
         (super::figures::median(&values[..third]), super::figures::median(&values[2 * third..]));
-    // A warm-up ends with better metrics. Metrics that get worse are drift, and sudden changes are steps.
+    // A warm-up ends with better metrics. If metrics get worse, this is drift; if they change suddenly, a step.
     let better = last < first * (1.0 - SIZE);
     let still =
         trend(&values[values.len() / 2..]).is_some_and(|t| t.p < DRIFT_CHANCE && t.slope < 0.0);
@@ -327,7 +328,7 @@ fn short_step<'r>(run: &Run<'r>) -> Option<Changed<'r>> {
     is_same.then_some(changed)
 }
 
-/// Returns the label whose medians in ms the sentence names if the mix of labels changed as well, and its medians
+/// Returns the label whose medians in ms the sentence names if the mix of labels has also changed, and its medians
 /// before and after the change.
 fn told(record: &Record, changed: &Changed<'_>) -> (Option<u32>, f64, f64) {
     if changed.label.is_some() {
@@ -340,7 +341,7 @@ fn told(record: &Record, changed: &Changed<'_>) -> (Option<u32>, f64, f64) {
     })
 }
 
-/// Returns words on the share of failures before and after a change; empty without failures.
+/// Returns a phrase about the share of failures before and after a change; empty without failures.
 fn failures(early: &[Second], late: &[Second]) -> (String, String) {
     let failed = |part: &[Second]| sum(part, |s| s.all.errors);
     let share = |part: &[Second]| percent(failed(part) as f64 / requests(part).max(1) as f64);
@@ -357,7 +358,8 @@ pub(super) fn step_change(run: &Run<'_>) -> Said {
     let changed = long_step(record).or_else(|| short_step(run)).filter(|_| !stops());
     let changed = changed.filter(|changed| {
         let (early, late) = changed.seconds.split_at(changed.at);
-        // Times of failures are not times of the target, and the rules on failures report the moment.
+        // Times of failures are not times of the target, and the rules about failures report the moment of the
+        // change.
         let fails = |part| sum(part, |s| s.all.errors) as f64 > MOST * requests(part) as f64;
         ![early, late].into_iter().any(fails)
             && !same_work::asks_for_other_work(record, changed.label, [early, late].map(span))

@@ -11,7 +11,7 @@ use super::figures::{
 /// Smallest number of seconds, and of requests, under the same load.
 const LEAST: usize = 7;
 pub(super) const SAMPLES: u64 = 200;
-/// Share of failures from which on nothing is compared: times of failures differ.
+/// Share of failures from which nothing is compared: times of failures differ.
 const FAILED: f64 = 0.05;
 /// Smallest ratio and smallest difference in ms for times to count as different. Below, costs of system calls dominate.
 pub(super) const SLOWER: f64 = 1.5;
@@ -26,12 +26,12 @@ const PRESENT: f64 = 0.9;
 pub(super) const PHASE_SAMPLES: u64 = 30;
 /// Largest share of the seconds outside of a slow period that may be slow as well.
 pub(super) const STRAY: f64 = 0.05;
-/// Length in ns from which on a pause of the generator makes responses look slow.
+/// Length in ns from which a pause of the generator makes responses look slow.
 const OWN: u64 = 50_000_000;
 /// Number of neighbouring seconds on each side over which values are averaged.
 pub(super) const SMOOTH: usize = 1;
 
-/// Returns for each label true if its samples send requests: a script of the plan runs in the generator and sends
+/// Returns for each label true if its samples send requests. A script of the plan runs in the generator and sends
 /// nothing.
 fn requesting(record: &Record, sent: &[u64]) -> Vec<bool> {
     let is_real = |at: usize| record.labels.get(at).is_some_and(|label| !label.transaction);
@@ -176,14 +176,15 @@ impl Course {
 pub(super) struct Courses<'r> {
     pub(super) record: &'r Record,
     pub(super) seconds: &'r [Second],
-    /// Courses, that of all requests first.
+    /// Courses of the labels, with the course of all requests first.
     pub(super) each: Vec<Course>,
     /// True for each label whose samples send requests.
     requesting: Vec<bool>,
 }
 
 impl<'r> Courses<'r> {
-    /// Returns the courses over the seconds whose times are comparable. `finds`: true if a rule has a finding.
+    /// Returns the courses over the seconds that have comparable times. `finds` returns true if a rule has a
+    /// finding.
     pub(super) fn of(record: &'r Record, finds: impl Fn(&str) -> bool) -> Option<Self> {
         comparable(record, finds).map(|seconds| Self::new(record, seconds))
     }
@@ -230,8 +231,8 @@ impl<'r> Courses<'r> {
         Self { record, seconds, each, requesting }
     }
 
-    /// Returns the requests whose times a sentence on slow seconds names: all requests if each label became slower,
-    /// otherwise the slower label with the most requests.
+    /// Returns the requests whose times a sentence about slow seconds names: all requests if each label became
+    /// slower, otherwise the slower label with the most requests.
     pub(super) fn named(&self, of: Of, slow: &[Second], usual: &[Second]) -> Option<Of> {
         let real = self.record.labels.iter().filter(|label| !label.transaction).count();
         if real == 1 || matches!(of, Of::Label(_)) {

@@ -1,5 +1,5 @@
-//! Numbers that well-known software limits by default, as hints beside a number that a rule found. The number alone
-//! proves nothing, so the sentence says "is also the default of".
+//! Default limits of well-known software, as hints for a number that a rule has found. The number alone proves
+//! nothing, so the sentence says "is also the default of".
 //!
 //! Sources: nginx, ngx_core_module (`worker_connections` 512, `worker_processes auto`); Undertow, `Undertow.Builder`
 //! (`ioThreads` = processors, 2 at least; `workerThreads` = 8 times that); Netty, `MultithreadEventLoopGroup` (2 times
@@ -67,7 +67,7 @@ pub(super) fn between(low: f64, high: f64) -> Option<u32> {
     within.next().filter(|_| within.next().is_none())
 }
 
-/// Appends to the advice a sentence on a number that is a default.
+/// Appends to the advice a sentence about a number that is a default.
 pub(super) fn beside(advice: Words, number: f64) -> Words {
     let row = DEFAULTS.iter().find(|row| f64::from(row.0).to_bits() == number.to_bits());
     let Some((_, en, zh)) = row else { return advice };

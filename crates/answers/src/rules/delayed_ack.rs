@@ -1,5 +1,5 @@
-//! Detects responses that a target sends in two pieces while it waits for an acknowledgement (Nagle's algorithm), which
-//! the receiving kernel delays.
+//! Detects responses that a target sends in two parts while it waits for an acknowledgement (Nagle's algorithm),
+//! which the receiving kernel delays.
 //!
 //! Linux acknowledges the first segments of a connection immediately. It acknowledges later ones 40 ms after their
 //! arrival (`TCP_DELACK_MIN`), unless a request or further data carries the acknowledgement. A target without
@@ -17,12 +17,12 @@ use crate::verdict::{About, Confidence, Said};
 
 /// Smallest number of randomly kept responses.
 const ANSWERS: usize = 20;
-/// Range of the time in ms from the first byte to the last one of a held-back response: the kernel's delay, plus the
-/// delay of a busy machine.
+/// Range of the receive time in ms of a response that was held up by a delayed acknowledgement: the kernel's delay,
+/// plus the delay of a busy machine.
 const DELAY_MS: (f64, f64) = (38.0, 50.0);
-/// Longest time in ms from the first byte to the last one of a response that was not held back.
+/// Longest time in ms from the first byte to the last one of a response that was not held up.
 const AT_ONCE_MS: f64 = 10.0;
-/// Smallest share of responses that were held back; and smallest share of responses that were either held back or not
+/// Smallest share of responses that were held up; and smallest share of responses that were either held up or not
 /// delayed at all.
 const HELD: f64 = 0.5;
 const EITHER: f64 = 0.95;

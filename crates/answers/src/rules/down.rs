@@ -1,5 +1,5 @@
 //! Detects a target that stopped accepting connections: from some second on all requests of some labels fail, and
-//! connects are refused or not answered.
+//! connects are refused or time out.
 //!
 //! Refusals next to successful responses mean a connection limit, which is not this finding. Refusals from the first
 //! request on mean that nothing listens at the address; a name without an address is a wrong name.
@@ -21,7 +21,7 @@ const FAILED: u64 = 5;
 const GOOD_BEFORE: u64 = 5;
 /// Smallest share of failed connects among the errors of the outage.
 const MOST: f64 = 0.5;
-/// An outage up to this many seconds may have successful responses before and after it within each of these seconds.
+/// Longest outage in seconds that may have successful responses before and after it within each of these seconds.
 /// Its failures per second reach at least this share of those in a longer outage.
 const SHORT: usize = 3;
 const AS_MANY: f64 = 0.5;
@@ -39,7 +39,7 @@ pub(super) struct Down {
     refused: u64,
     /// True if requests succeeded after the outage.
     is_back: bool,
-    /// Labels whose requests failed during the outage, and true if no other label succeeded.
+    /// Labels whose requests failed during the outage; and true if no other label succeeded.
     labels: Vec<u32>,
     is_whole: bool,
 }
@@ -261,7 +261,7 @@ pub(super) fn target_down(record: &Record) -> Said {
         .said()
 }
 
-/// Returns words on the time at which an outage ended. In a long run, only the end of the interval is known.
+/// Returns a phrase about the time at which an outage ended. In a long run, only the end of the interval is known.
 fn ended(last: &Second, end: &str) -> (String, String) {
     match last.coarse {
         Some(_) => (format!("by {end}"), format!("最迟在 {end}")),
@@ -269,7 +269,7 @@ fn ended(last: &Second, end: &str) -> (String, String) {
     }
 }
 
-/// Returns words on failed connects outside the outages that the sentence lists.
+/// Returns a phrase about failed connects outside the outages that the sentence lists.
 fn at_other_times(record: &Record, failed: u64) -> (String, String) {
     let all: u64 = record.seconds.iter().map(|second| errors(record, second, is_down)).sum();
     match all.saturating_sub(failed) {
@@ -297,7 +297,7 @@ fn list(times: &[String]) -> (String, String) {
     }
 }
 
-/// Returns the name of the target that was gone, with its address where the record contains it.
+/// Returns the name of the target that was gone, with its address if the record contains it.
 fn who(record: &Record, downs: &[Down]) -> (String, String) {
     let names = downs
         .iter()
@@ -319,7 +319,7 @@ fn who(record: &Record, downs: &[Down]) -> (String, String) {
     }
 }
 
-/// Returns the words on how connects failed.
+/// Returns a phrase about how connects failed.
 fn how(refused: u64, failed: u64) -> (&'static str, &'static str) {
     if 2 * refused >= failed {
         ("were refused", "被拒绝")

@@ -22,8 +22,8 @@ use super::systems;
 use super::whose::{self, Always};
 use crate::verdict::{About, Confidence, Said, Words};
 
-/// Smallest share of the errors that must lie after the stop, and largest ratio of the failed share of requests before
-/// the stop to the failed share after it.
+/// Smallest share of the errors that must occur after the stop, and largest ratio of the failed share of requests
+/// before the stop to the failed share after it.
 const AFTER_STOP: f64 = 0.9;
 const BEFORE_STOP: f64 = 0.1;
 /// A cause is over if the run continues without it for this time in ms and as a share of the run. A shorter time in ms
@@ -32,18 +32,18 @@ const OVER_MS: i64 = 4000;
 const OVER: f64 = 0.1;
 const SOON_OVER_MS: i64 = 1500;
 const USUAL: f64 = 10.0;
-/// Time in ms after the stop, and multiple of the longest request, from which on a request has waited for long.
+/// Time in ms after the stop, and multiple of the longest request, from which a request has waited for long.
 const LONG_WAIT_MS: f64 = 2000.0;
 const LONGER: f64 = 3.0;
-/// An event is a set of failures within the first time, in ms, in a run of at least the second time, in ms, with at
-/// least this many failures.
+/// Limits for an event, which is a set of failures within a short time: its longest duration in ms, the shortest
+/// length of the run in ms, and the smallest number of failures.
 const EVENT_MS: i64 = 2000;
 const EVENT_OF_MS: i64 = 10_000;
 const EVENT: u64 = 5;
-/// Smallest share of seconds with failures for a sentence on one period ("from 0:20 until 0:41"); below it, the
+/// Smallest share of seconds with failures for a sentence about one period ("from 0:20 until 0:41"); below it, the
 /// sentence counts the seconds.
 const MOSTLY: f64 = 0.7;
-/// Length in ms of a period of failures up to which the sentence names no end.
+/// Duration in ms of a period of failures up to which the sentence names no end.
 const WITHIN_MS: i64 = 1000;
 /// Time in ms after the beginning of the first second within which a request is one of the first.
 const FIRST_MS: i64 = 200;
@@ -66,12 +66,12 @@ pub fn words_of(cause: &CauseName) -> String {
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     let text = parts.join(": ").replace(['\r', '\n'], " ");
     let Some((end, _)) = text.char_indices().nth(MOST) else { return text };
-    // Half of an address would be a different address.
+    // An address that is cut in half would be a different address.
     let end = text[..end].rfind(' ').filter(|at| 2 * at > end).unwrap_or(end);
     format!("{} …", &text[..end])
 }
 
-/// Returns an error as text in both languages, even if it has neither code nor message.
+/// Returns the description of an error in both languages, even if the error has neither code nor message.
 fn reads_or_lacks(record: &Record, cause: usize) -> (String, String) {
     let text = reads(record, cause);
     if text.trim().is_empty() {
@@ -80,7 +80,8 @@ fn reads_or_lacks(record: &Record, cause: usize) -> (String, String) {
     (text.clone(), text)
 }
 
-/// Returns the load in the given seconds as text: the users or, where they are unknown, the requests in flight.
+/// Returns a description of the load in the given seconds: the users or, if they are unknown, the requests in
+/// flight.
 fn load_in(record: &Record, at: RangeInclusive<usize>) -> (String, String) {
     let range = |least: String, most: String| {
         if least == most {
@@ -138,8 +139,8 @@ impl Until {
     }
 }
 
-/// Returns words on the time in which a cause occurred: from the start of the first failed request, and until the last
-/// error (`to`) if the cause is over. `failing` of `all` seconds in this time have failures.
+/// Returns a phrase about the time in which a cause occurred: from the start of the first failed request, and until
+/// the last error (`to`) if the cause is over. `failing` of `all` seconds in this time have failures.
 fn times_of(
     record: &Record,
     from_ms: i64,
@@ -175,7 +176,7 @@ fn times_of(
     }
 }
 
-/// Returns words on errors that all lie within a second or two of a run that succeeded before and after them.
+/// Returns a phrase about errors that all lie within a second or two of a run that succeeded before and after them.
 fn as_event(seconds: &[Second]) -> Option<Words> {
     let failing = |second: &Second| second.all.errors > 0;
     let good = |seconds: &[Second]| seconds.iter().any(|s| s.all.count > s.all.errors);
@@ -207,7 +208,7 @@ fn only_label(record: &Record, errors: u64) -> Option<(u32, u64)> {
     is_only.then_some((*label, good + bad))
 }
 
-/// Returns words on the share of failed requests, and on the label if a single label has all failures.
+/// Returns a phrase about the share of failed requests, and about the label if a single label has all failures.
 fn share_of(record: &Record, errors: u64, all: u64) -> Words {
     let share = percent(errors as f64 / all as f64);
     let Some((label, requests)) = only_label(record, errors) else {
@@ -291,8 +292,8 @@ impl Cut {
     }
 }
 
-/// Returns why the samples of a run do not represent its whole load: errors ended too much of it, or the plan ran
-/// without a file that it includes. A sentence without its full stop.
+/// Returns the reason why the samples of a run do not represent its whole load: errors ended too much of it, or the
+/// plan ran without a file that it includes. A sentence without its full stop.
 pub fn cut_short(record: &Record) -> Option<Words> {
     cut_short_by_errors(record).or_else(|| without_includes(&record.frame))
 }
@@ -312,11 +313,11 @@ fn without_includes(frame: &Frame) -> Option<Words> {
     ))
 }
 
-/// Returns why errors ended so much of a run that its samples do not represent the whole load: a sentence without its
-/// full stop.
+/// Returns the reason why errors ended so much of a run that its samples do not represent the whole load: a
+/// sentence without its full stop.
 pub fn cut_short_by_errors(record: &Record) -> Option<Words> {
     let cut = cut_by_errors(record).filter(|cut| cut.left_work(record))?;
-    // In an open load, a user that ends is followed by the next one.
+    // In an open load, another user replaces each user that ends.
     let counts = match cut {
         Cut::Run { .. } => true,
         Cut::Users { ended, of } => {
@@ -326,7 +327,7 @@ pub fn cut_short_by_errors(record: &Record) -> Option<Words> {
     counts.then(|| part(&cut.words()))
 }
 
-/// Returns words on users, or on the whole run, that the plan ended after an error.
+/// Returns a phrase about users, or about the whole run, that the plan ended after an error.
 fn ended_by_plan(record: &Record) -> (String, String) {
     let of = |cut: Cut| {
         let Words { en, zh } = cut.words();
@@ -335,7 +336,8 @@ fn ended_by_plan(record: &Record) -> (String, String) {
     cut_by_errors(record).map_or_else(Default::default, of)
 }
 
-/// Returns how the sentence begins on the most frequent cause, and the number of other causes in words.
+/// Returns the beginning of the sentence about the most frequent cause, and the number of other causes as a
+/// description.
 fn other_causes(more: usize) -> (&'static str, String, String) {
     match more {
         0 => ("The cause", String::new(), String::new()),
@@ -352,7 +354,7 @@ fn moment_of(start_ms: i64, end_ms: i64) -> i64 {
     if end_ms - start_ms < WITHIN_MS { end_ms } else { start_ms }
 }
 
-/// Returns the sentence on the threads that have all failures; empty if there are no such threads.
+/// Returns the sentence about the threads that have all failures; empty if there are no such threads.
 fn whose_words(threads: Option<&Always>) -> (String, String) {
     let Some(Words { en, zh }) = threads.map(Always::words) else { return Default::default() };
     (format!(" {en}"), zh)
@@ -437,7 +439,7 @@ pub(super) fn errors_named(record: &Record) -> Said {
 enum When {
     /// A short period, with successful responses before and after it.
     Between,
-    /// From the beginning of the run on, with no successful response before its end and many after it.
+    /// From the start of the run, with no successful response before its end and many after it.
     AtFirst,
     Other,
 }
@@ -457,7 +459,7 @@ fn when_failing(seconds: &[Second], (at, from_ms): (usize, i64), to: Option<&Sec
     if is_good_before && to.at_ms - begins_ms <= SHORT_MS { When::Between } else { When::Other }
 }
 
-/// Returns the advice on an error: where to look first, by the kind of error and by the part of the run.
+/// Returns the advice about an error: where to look first, depending on the kind of error and the part of the run.
 fn advice(record: &Record, cause: usize, time: When) -> Words {
     let cause = record.causes.get(cause);
     let text = cause.map_or("", |cause| &cause.message);
@@ -513,12 +515,12 @@ pub(super) fn samples(record: &Record) -> Words {
     }
 }
 
-/// True for errors with which a server sheds load; these are not a fault of the plan.
+/// Returns true for errors with which a server sheds load. They are not faults of the plan.
 pub(super) fn sheds(cause: &CauseName) -> bool {
     matches!(&*cause.code, "429" | "503" | "504") || gateway::limits(cause)
 }
 
-/// Returns a sentence on samples that were cut off at the end, in addition to the errors there.
+/// Returns a sentence about samples that were cut off at the end of the run, in addition to the errors there.
 fn beside(cut: u64) -> (String, String) {
     let n = count(cut);
     let en = match cut {
@@ -529,7 +531,7 @@ fn beside(cut: u64) -> (String, String) {
     (format!(" {en}."), format!("另有 {n} 个样本被截断，不计入任何数据。"))
 }
 
-/// Returns the time from which on errors may come from a stop of the run. A run that ends by itself lets its samples
+/// Returns the time from which errors may come from a stop of the run. A run that ends by itself lets its samples
 /// finish.
 fn cut_from(record: &Record) -> Option<i64> {
     let at_once = |mark: &&Mark| matches!(mark.change, Change::Stop { at_once: true });
@@ -611,7 +613,7 @@ pub(super) fn cut_by_end(record: &Record) -> Said {
     in_flight_at_end(record, cut)
 }
 
-/// Returns the finding on requests in flight at the end of the run.
+/// Returns the finding about requests in flight at the end of the run.
 fn in_flight_at_end(record: &Record, cut: u64) -> Said {
     // The rule target_down reports requests without a response until the end.
     if hang(record).is_some() || never_answered(record).is_some() {
@@ -649,7 +651,7 @@ fn in_flight_at_end(record: &Record, cut: u64) -> Said {
     .said()
 }
 
-/// Returns the finding on requests that waited unusually long after the stop.
+/// Returns the finding about requests that waited unusually long after the stop.
 fn waits_long(record: &Record, cut: u64) -> Option<Said> {
     let seconds = &record.seconds;
     let times @ (_, end_ms) = span(seconds);

@@ -1,4 +1,4 @@
-//! Describes the times at which requests fail: stretches in which all requests fail, and failures that recur at equal
+//! Describes the times at which requests fail: periods in which all requests fail, and failures that recur at equal
 //! intervals.
 
 use record::{Record, Second};
@@ -95,7 +95,7 @@ pub(super) fn period(seconds: &[Second], failed: impl Fn(&Second) -> u64) -> Opt
     is_period.then_some(Period { times: runs.len(), every_s, for_s })
 }
 
-/// Returns words on the times of a cause that recurs at equal intervals; `None` for other causes.
+/// Returns a phrase about the times of a cause that recurs at equal intervals; `None` for other causes.
 pub(super) fn at_intervals(
     record: &Record,
     cause: usize,
@@ -114,9 +114,9 @@ pub(super) fn at_intervals(
     ))
 }
 
-/// Returns words on a stretch in which every request fails; empty if there is none. `only`: the only label with
-/// failures, if there are several labels; then only its requests count. `during`: the seconds from the first failure to
-/// the last one, or to the end of the run if the failures continue.
+/// Returns a phrase about a stretch in which every request fails; empty if there is none. `only`: the only label
+/// with failures, if there are several labels; then only its requests count. `during`: the seconds from the first
+/// failure to the last one, or to the end of the run if the failures continue.
 pub(super) fn each_fails(
     record: &Record,
     during: &[Second],

@@ -1,4 +1,4 @@
-//! Detects errors that begin above some number of requests in flight: a limit that refuses the requests beyond it (a
+//! Detects errors that begin above some number of requests in flight: a limit that refuses the excess requests (a
 //! semaphore, a pool without a queue, a full queue).
 //!
 //! There are three signs. First, no request fails below that number, and many fail above it. Second, at different
@@ -31,7 +31,7 @@ use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 const ID: &str = "fails_above";
 
-/// Smallest number of failures for a threshold, and the failed share of requests from which on a piece of the run lies
+/// Smallest number of failures for a threshold, and the failed share of requests from which a piece of the run lies
 /// above the threshold.
 const FAILURES: u64 = 100;
 const FEW: f64 = 0.01;
@@ -105,19 +105,19 @@ const ANSWERS: f64 = 4.0;
 const LENGTH: (f64, f64) = (1.0, 10.0);
 /// Relative uncertainty of K from the requests in flight at the ends of a piece.
 const EDGE: f64 = 0.02;
-/// Failed share from which on a piece of the run shows what the limit keeps constant. The decision rests on the
+/// Failed share from which a piece of the run shows what the limit keeps constant. The decision rests on the
 /// correlation of the rate with the response time, and on the ratio of the variations of response time and rate.
 const MUCH: f64 = 0.2;
 const OPPOSED: f64 = -0.5;
 const UNRELATED: f64 = -0.25;
 const STEADIER: f64 = 1.3;
 
-/// The quantity that a limit keeps constant while the load varies.
+/// The quantity that a limit keeps constant while the load varies: concurrency or rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fixed {
     AtOnce,
     Rate,
-    /// The metrics do not distinguish the two.
+    /// The metrics do not distinguish the two quantities.
     Either,
 }
 
@@ -296,7 +296,7 @@ fn without_pauses(record: &Record, good: &Hist, pieces: &[Piece]) -> Option<Limi
     let (k, rate) = (mean(&answered), mean(&rates));
     let fails = |piece: &&Piece| piece.failed >= IN_PIECE && piece.lost() >= SOME;
     let is_full = mean_of(&top, |piece| piece.flying) >= NO_PAUSE * users;
-    // The last piece of the ramp may be missing, too.
+    // The last part of the ramp may also be missing.
     if top.len() + 2 < ALWAYS || !top.iter().all(fails) || !is_full || k < LEAST {
         return None;
     }

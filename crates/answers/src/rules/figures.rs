@@ -1,4 +1,4 @@
-//! Metrics that several rules read from a record, and basic statistics on them.
+//! Metrics of a record that several rules use, and basic statistics on them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -170,8 +170,8 @@ fn phases(record: &Record) -> impl Iterator<Item = i64> + '_ {
 }
 
 /// Returns for each second true if another load begins there although the number of users is the same: other users
-/// replaced them, or there was no request before (a pause between two groups, two runs in one file). Seconds of such
-/// pauses are true, too.
+/// have replaced them, or there was no request before (a pause between two groups, or two runs in one file). The
+/// seconds of such pauses are also true.
 fn breaks(all: &[Second]) -> Vec<bool> {
     let started = |at: usize| all[at].started.saturating_sub(all[at - 1].started) as f64;
     let usual = median(&(1..all.len()).map(started).collect::<Vec<_>>());

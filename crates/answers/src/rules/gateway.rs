@@ -13,7 +13,7 @@ fn result_code(cause: &CauseName) -> Option<&str> {
     cause.message.ends_with(BY_RESULT_CODE).then_some(&*cause.code)
 }
 
-/// True if the gateway reports that it limits the rate.
+/// Returns true if the gateway reports that it limits the rate of requests.
 pub(super) fn limits(cause: &CauseName) -> bool {
     result_code(cause) == Some("1002")
 }

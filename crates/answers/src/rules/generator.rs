@@ -1,5 +1,5 @@
-//! Detects a generator at its limit, whose processors are full or in which responses wait, and a machine full of other
-//! programs.
+//! Detects a generator at its limit (its processors are saturated, or responses wait in it), and a machine that
+//! other programs saturate.
 
 use record::{Record, Second};
 use stats::grouped::percent;
@@ -14,7 +14,7 @@ use crate::verdict::{About, Confidence, Said};
 
 const ID: &str = "generator_limit";
 const ID_OF_MACHINE: &str = "machine_busy";
-/// Rules whose findings follow from full processors.
+/// Rules whose findings are consequences of saturated processors.
 const EXPLAINS: &[&str] = &[
     "generator_limit",
     "generator_stalled",
@@ -25,10 +25,11 @@ const EXPLAINS: &[&str] = &[
     "stalls",
 ];
 
-/// Processor use, as a share, from which on processors count as full: those of the generator, and those of its machine.
+/// Processor use, as a share, from which processors count as saturated: those of the generator, and those of its
+/// machine.
 const FULL: f64 = 0.95;
 const MACHINE_FULL: f64 = 0.98;
-/// Smallest number and share of the run's seconds with full processors; shorter bursts are noise.
+/// Smallest number and share of the run's seconds with saturated processors; shorter bursts are noise.
 const FULL_SECONDS: usize = 3;
 const FULL_SHARE: f64 = 0.25;
 /// Shortest partial second in ms that is evidence of processor use.
@@ -36,14 +37,14 @@ const LEAST_MS: u32 = 500;
 /// Smallest number of samples for percentiles, and the number of samples that must lie beyond a meaningful percentile.
 const LEAST_SAMPLES: u64 = 100;
 const BEYOND: f64 = 10.0;
-/// Lag in ms from which on it is bad, unless it is below the second value as a share of the response time.
+/// Lag in ms from which it is a problem, unless it is below the second value as a share of the response time.
 const LAG_BAD: f64 = 100.0;
 const LAG_LEAST: f64 = 0.1;
 /// Lag in ms below which it is harmless even if it is most of a short response time.
 const LAG_FLOOR: f64 = 10.0;
-/// Share of the p99 of the response time from which on lag distorts it.
+/// Share of the p99 of the response time from which lag distorts it.
 const LAG_SHARE: f64 = 0.25;
-/// Share of all response time, and mean lag in ms, from which on lag distorts means. The second bound is for targets
+/// Share of all response time, and mean lag in ms, from which lag distorts means. The second bound is for targets
 /// that answer within a millisecond: a tenth of that is the cost of a system call.
 const LAG_OF_ALL: f64 = 0.1;
 const LAG_MEAN: f64 = 1.0;
@@ -59,7 +60,7 @@ pub(super) fn generator_limit(record: &Record) -> Said {
     full_of_itself(record).or_else(|| lag(record)).unwrap_or(Said::Nothing)
 }
 
-/// Returns the finding on other programs that fill the generator's machine and make the generator wait.
+/// Returns the finding about other programs that saturate the generator's machine and make the generator wait.
 pub(super) fn machine_busy(record: &Record) -> Said {
     if !record.has.generator {
         return lacks!("figures of the generator", "负载机自身的数据");
@@ -70,7 +71,7 @@ pub(super) fn machine_busy(record: &Record) -> Said {
     full_of_others(record).unwrap_or(Said::Nothing)
 }
 
-/// Returns the number of processors that the run's threads can fill.
+/// Returns the number of processors that the run's threads can use fully.
 pub(super) fn usable(record: &Record, second: &Second) -> f64 {
     let threads = second.generator.threads.max(record.frame.threads).max(1);
     f64::from(threads.min(record.frame.processors.max(1)))
@@ -88,7 +89,7 @@ pub(super) fn used_in_all(record: &Record) -> f64 {
     cpu / (usable * length_s(&record.seconds)).max(1e-3)
 }
 
-/// Returns the seconds long enough to judge processors, while the target accepted connections.
+/// Returns the seconds that are long enough to judge processors, and in which the target accepted connections.
 fn looked(record: &Record) -> Vec<&Second> {
     seconds_there(record).into_iter().filter(|s| s.ms >= LEAST_MS).collect()
 }
@@ -98,7 +99,7 @@ fn is_enough(full: usize, seconds: usize) -> bool {
     full >= FULL_SECONDS && full as f64 >= FULL_SHARE * seconds as f64
 }
 
-/// Returns words on a target that runs on the same machine.
+/// Returns a phrase about a target that runs on the same machine.
 fn here(record: &Record) -> (&'static str, &'static str) {
     if shared::target_is_here(record) {
         ("; the target runs on this machine, too", "；被测系统也在这台机器上")
@@ -178,8 +179,8 @@ fn full_of_others(record: &Record) -> Option<Said> {
     )
 }
 
-/// True if other programs harmed the generator. Programs that only use what the generator leaves idle do not harm it,
-/// nor does a socket that the plan leaves unread.
+/// Returns true if other programs slowed the generator down. Programs that only use the processor time that the
+/// generator leaves idle do not, nor does a socket that the plan leaves unread.
 fn harmed(record: &Record) -> bool {
     let on_purpose = reading::reading_stopped(record).is_found();
     let unread =
@@ -255,7 +256,7 @@ fn lag(record: &Record) -> Option<Said> {
     )
 }
 
-/// Returns a sentence that the generator was not the limit, with its metrics.
+/// Returns a sentence that the generator was not the limit, with the metrics that show it.
 pub(super) fn cleared(record: &Record) -> crate::verdict::Words {
     let cpu = percent(used_in_all(record));
     let lag = number(ms(&hist(&record.seconds, |s| &s.lag), 0.99));

@@ -1,4 +1,4 @@
-//! Detects a target that accepts requests but answers none of them, from some moment to the end of the run.
+//! Detects a target that accepts requests but answers none of them, from some moment until the end of the run.
 //!
 //! Such requests end by the plan's time limits, or the end of the run cuts them and no metric contains them.
 //! Without this finding the report would not mention them.
@@ -28,7 +28,7 @@ const MISSING: f64 = 12.0;
 const MOST: f64 = 0.9;
 /// Number of failed kept samples of a label that show how its requests ended.
 const TELL: usize = 3;
-/// Smallest number of unanswered requests: every target leaves a few unanswered.
+/// Smallest number of unanswered requests for a finding, because every target leaves a few requests unanswered.
 const WAITED: u64 = 5;
 /// Largest difference in seconds between the last responses of the labels when the whole target stops.
 const SOON: usize = 1;
@@ -60,11 +60,11 @@ pub(super) const EXPLAINS: &[&str] = &[
 pub(super) struct Hang {
     from_ms: i64,
     labels: Vec<u32>,
-    /// No label got any response.
+    /// True if no label got any response.
     is_whole: bool,
     gave_up: u64,
     cut: u64,
-    /// At least half of all errors come from the requests that waited.
+    /// True if at least half of all errors come from the requests that waited.
     is_most: bool,
 }
 
@@ -165,7 +165,7 @@ pub(super) fn never_answered(record: &Record) -> Option<(u64, u64)> {
     is_known.then_some((gave_up, cut))
 }
 
-/// Returns the finding on a target that sent no response at all.
+/// Returns the finding about a target that sent no response at all.
 pub(super) fn nothing_answered(record: &Record) -> Option<Said> {
     let (gave_up, cut) = never_answered(record)?;
     let times = span(&record.seconds);
@@ -254,7 +254,7 @@ fn grows_beyond_limit(record: &Record, hang: &Hang) -> Option<(f64, f64, f64)> {
     grows.then_some((limit, first, most))
 }
 
-/// Returns the finding on response times that grew up to the plan's time limit.
+/// Returns the finding about response times that grew up to the plan's time limit.
 fn too_late(record: &Record, hang: &Hang, (limit, first, most): (f64, f64, f64)) -> Finding {
     let at = clock(hang.from_ms - record.frame.start_ms);
     let Words { en: waited, zh: waited_zh } = waited_words(hang.gave_up, hang.cut);
@@ -276,7 +276,7 @@ fn too_late(record: &Record, hang: &Hang, (limit, first, most): (f64, f64, f64))
     ))
 }
 
-/// Returns a sentence on a target, or on some labels, without responses until the end.
+/// Returns a sentence about a target, or about some labels, without responses until the end.
 pub fn unanswered(record: &Record) -> Option<Words> {
     let hang = hang(record)?;
     Some(match grows_beyond_limit(record, &hang) {
@@ -310,7 +310,7 @@ fn sentence(record: &Record, hang: &Hang) -> Words {
     }
 }
 
-/// Returns the finding on a target, or on some labels, without responses until the end.
+/// Returns the finding about a target, or about some labels, without responses until the end.
 pub(super) fn no_answer(record: &Record) -> Option<Said> {
     let hang = hang(record)?;
     let explains = if hang.is_most { EXPLAINS } else { &EXPLAINS[1..] };

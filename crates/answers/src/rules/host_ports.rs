@@ -1,6 +1,6 @@
 //! Detects local ports of a watched host that ran out, or that will run out if the trend continues.
 //!
-//! The counts come from the host's own kernel: a generator at its limit does not make them doubtful.
+//! The host's own kernel reports the counts, so a generator at its limit does not make them doubtful.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ const OWN: f64 = 0.5;
 /// reused.
 const OPENED_READINGS: usize = 3;
 const NOT_EACH: f64 = 0.8;
-/// Smallest increase of the error share from which on errors count as caused by used-up ports.
+/// Smallest increase of the error share from which errors count as caused by used-up ports.
 const FAILING: f64 = 0.05;
 /// Largest age in ms of a metric: it may have been read in the second before.
 const READ_MS: i64 = 1000;
@@ -45,7 +45,7 @@ struct Host {
     readings: Vec<Reading>,
     /// Maximum of the host's own waiting connections, by the most cautious count.
     least: f64,
-    /// Number of ports in the range; `known` if the host or the user gave it.
+    /// Number of ports in the range; `known` is true if the host or the user has reported it.
     ports: f64,
     known: bool,
 }
@@ -125,7 +125,7 @@ struct Gone<'r> {
     borne_out: bool,
     early: &'r [Second],
     late: &'r [Second],
-    /// Errors began when the ports ran out.
+    /// True if errors began when the ports ran out.
     fails: bool,
 }
 
@@ -203,7 +203,8 @@ fn opened_per_request(record: &Record, host: &Host, seconds: &[Second]) -> Optio
     (readings >= OPENED_READINGS && each.is_finite()).then_some(each)
 }
 
-/// Returns the sentence on connections per request: a low number shows a pool that keeps its connections too briefly.
+/// Returns the sentence about connections per request: a low number shows a pool that keeps its connections too
+/// briefly.
 fn pace_of_opening(each: Option<f64>) -> Words {
     let Some(each) = each else { return words!("", "") };
     let (number, every) = (number(each), number(1.0 / each));

@@ -1,7 +1,7 @@
 //! Rules on watched hosts: connections to backends that are not kept, one of several similar hosts that gets no
 //! traffic, and processors that are busy without load.
 //!
-//! The counts come from the hosts' own kernels: a generator at its limit does not make them doubtful.
+//! The hosts' own kernels report the counts, so a generator at its limit does not make them doubtful.
 
 use std::sync::Arc;
 
@@ -18,11 +18,11 @@ pub(super) const LEAST: usize = 10;
 /// Smallest request rate per second at which ratios per request are meaningful.
 const RATE: f64 = 10.0;
 
-/// Connections opened per request from which on a host keeps none; and accepted connections per request up to which the
-/// clients keep theirs.
+/// Connections opened per request from which a host keeps none; and accepted connections per request up to which
+/// the clients keep theirs.
 const OPENED: f64 = 0.5;
 const ACCEPTED: f64 = 0.2;
-/// Connections opened per request, and per second, throughout the run, from which on connections are kept too briefly:
+/// Connections opened per request, and per second, throughout the run, from which connections are kept too briefly:
 /// servers and proxies use one for 100 requests and more (nginx: `keepalive_requests`). Accepted connections are at
 /// most this share of the opened ones.
 const BRIEFLY: f64 = 0.05;
@@ -36,7 +36,7 @@ const NOTHING: f64 = 0.1;
 /// Smallest total traffic of similar hosts in bytes per second: reading an exporter also causes some.
 const TRAFFIC: f64 = 10_000.0;
 
-/// Repeated connect attempts of a host in a run from which on one of its backends is unreachable. A healthy network
+/// Repeated connect attempts of a host in a run from which one of its backends is unreachable. A healthy network
 /// loses none.
 const REPEATS: f64 = 3.0;
 
@@ -182,7 +182,7 @@ pub(super) fn host_uneven(record: &Record) -> Said {
         .map_or(Said::Nothing, Finding::said)
 }
 
-/// One of several similar hosts that gets too little traffic.
+/// One of several similar hosts, which gets too little traffic.
 struct LeftOut<'r> {
     host: &'r Arc<str>,
     family: &'r [(Arc<str>, u32)],
@@ -191,7 +191,7 @@ struct LeftOut<'r> {
     fair: f64,
 }
 
-/// Why a host gets too little traffic, as far as the metrics show it.
+/// Reason why a host gets too little traffic, if the metrics show it.
 enum Why {
     /// A host in front of this host repeats connect attempts at this rate per second.
     Unreachable(Arc<str>, f64),
@@ -360,7 +360,7 @@ fn busy(
     (alone >= BUSY).then(|| Busy { host: Arc::clone(host), alone, under: much })
 }
 
-/// Returns the finding on busy hosts, the busiest first.
+/// Returns the finding about busy hosts, the busiest first.
 fn busy_finding(all: &[Busy], most: &Busy, when: Span) -> Finding {
     let names = all.iter().map(|busy| &*busy.host).collect::<Vec<_>>().join(", ");
     let (part, under) = (percent(most.alone), percent(most.under));

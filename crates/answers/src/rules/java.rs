@@ -1,4 +1,4 @@
-//! Detects JVMs that pause for garbage collection: that of the generator, in which elements of the plan run, and
+//! Detects JVMs that pause for garbage collection: the generator's JVM, in which elements of the plan run, and
 //! those of watched hosts.
 
 use std::sync::Arc;
@@ -15,21 +15,21 @@ const ID_OF_HOSTS: &str = "host_java";
 
 /// Smallest share of the run's time that collections take for a finding.
 const SHARE: f64 = 0.05;
-/// Collection time within a second, in s, that is worth reporting: as long as a stall of the generator.
+/// Collection time in s within a second from which it is reported: as long as a stall of the generator.
 const LONG: f64 = 0.2;
 /// Smallest number of seconds for a share.
 const LEAST_SECONDS: usize = 10;
-/// Share of the heap in use from which on a larger heap would help.
+/// Share of the heap in use from which a larger heap would help.
 const NEARLY_FULL: f64 = 0.9;
 
-/// Returns the collection time per second of a machine; for an interval, the mean. Several processes pause
+/// Returns the collection time per second of a JVM; for an interval, the mean. Several processes pause
 /// independently, so their sum is divided by their number.
 fn paused(second: &Second) -> f64 {
     let seconds = second.coarse.as_ref().map_or(1.0, |_| f64::from(second.ms.max(1000)) / 1000.0);
     second.generator.collection_s / f64::from(second.generator.workers.max(1)) / seconds
 }
 
-/// Returns words on the longest collection time in a second. An interval has only a mean.
+/// Returns a phrase about the longest collection time in a second. An interval has only a mean.
 fn up_to(worst: &Second, longest: &str) -> (String, String) {
     match worst.coarse {
         None => (format!("up to {longest} in one second"), format!("一秒内最多 {longest}")),

@@ -1,8 +1,8 @@
 //! Detects JVM options that follow `-jar` or the main class on a command line: Java passes them to the program as
 //! arguments.
 //!
-//! This check is not in the list of rules: hardly any exporter reports command lines, and without them a run cannot be
-//! checked.
+//! This check is not in the list of rules, because hardly any exporter reports command lines, and without them a
+//! run cannot be checked.
 
 use record::Record;
 

@@ -1,4 +1,4 @@
-//! Detects a requested rate that was not reached: starts that were late or never made.
+//! Detects a requested rate that was not reached, because starts were late or never made.
 
 use record::frame::RATE_USERS;
 use record::{Record, Second};
@@ -22,26 +22,26 @@ const ID: &str = "late_starts";
 
 /// Smallest number of missing starts for a finding, besides their share.
 const MISSED_LEAST: u64 = 10;
-/// Number of standard deviations of missing starts where the plan's rate is compared with its samples. There each user
-/// may have one sample that does not count yet, start times scatter by chance, and timers have jitter.
+/// Number of standard deviations of missing starts if the plan's rate is compared with its samples. In this case
+/// each user may have one sample that does not count yet, start times scatter by chance, and timers have jitter.
 const SIGMAS: f64 = 3.0;
-/// Number of seconds under load from which on their observed scatter is used: a Constant Throughput Timer scatters less
-/// than chance. Below the second value, Student's t accounts for the error of the scatter.
+/// Number of seconds under load from which their observed scatter is used: a Constant Throughput Timer scatters
+/// less than chance. Below the second value, Student's t accounts for the error of the scatter.
 const LEAST_SECONDS: usize = 8;
 const KNOWN_SECONDS: usize = 20;
 /// Probability of a normal value below three standard deviations.
 const WITHIN: f64 = 0.998_65;
-/// Share of the users from which on the load is full.
+/// Share of the users from which the load is full.
 const FULL: f64 = 0.95;
 /// Largest relative difference between the mean rate of starts and the requested rate for a constant requested rate.
 const SAME_RATE: f64 = 0.02;
-/// Share of users waiting for responses from which on all users count as busy.
+/// Share of users waiting for responses from which all users count as busy.
 const BUSY: f64 = 0.9;
 /// Share of the usual number of responses up to which a second counts as a pause.
 const PAUSE: f64 = 0.4;
 /// Shortest pause in ms.
 const PAUSE_LEAST: f64 = 500.0;
-/// Ratio to the response time under light load from which on responses wait in the target.
+/// Ratio to the response time under light load from which responses wait in the target.
 const SLOWER: f64 = 2.0;
 /// Smallest share of the missing starts that a pause explains.
 const MOST: f64 = 0.5;
@@ -61,8 +61,8 @@ pub(super) fn late_starts(run: &Run<'_>) -> Said {
     Said::Nothing
 }
 
-/// Returns the starts that a rate of the plan or the command line required, and those of them that were never made.
-/// `None` where the rate was reached, or none was required.
+/// Returns the starts that a rate of the plan or the command line required, and how many of them were never made.
+/// `None` if the rate was reached, or if none was required.
 pub fn missed_starts(record: &Record) -> Option<(u64, u64)> {
     let starts = starts(record);
     starts.are_missed().then_some((starts.due, starts.missed))
@@ -73,12 +73,12 @@ pub fn missed_starts(record: &Record) -> Option<(u64, u64)> {
 struct Starts<'r> {
     due: u64,
     missed: u64,
-    /// Seconds with missing starts, and the number in each.
+    /// Seconds with missing starts, each with the number of missing starts.
     lost: Vec<(&'r Second, u64)>,
     /// Requested and actual starts per second.
     asked: f64,
     made: f64,
-    /// Number of missing starts up to which no start counts as missing.
+    /// Number of missing starts that is tolerated, so that no start counts as missing.
     tolerated: f64,
 }
 
@@ -99,7 +99,7 @@ fn starts(record: &Record) -> Starts<'_> {
         let with_starts = seconds.iter().filter(|s| s.due > 0);
         let length_s = with_starts.map(|s| f64::from(s.ms) / 1000.0).sum::<f64>();
         let mean = due as f64 / length_s.max(1e-3);
-        // The rate of a growing schedule is its highest rate.
+        // The rate of a growing schedule is compared by its highest value.
         let is_same = |rate: &f64| load.open && (rate - mean).abs() <= SAME_RATE * mean;
         let asked = load.rate.filter(is_same).unwrap_or(mean);
         return Starts {
@@ -112,7 +112,8 @@ fn starts(record: &Record) -> Starts<'_> {
         };
     }
     let Some(timers) = timers(record) else { return Starts::default() };
-    // Under full load only, the samples that the plan requires in each second are compared with those that ended in it.
+    // Only under full load are the samples that the plan requires in each second compared with those that ended in
+    // it.
     let full = |s: &&Second| !record.has.users || s.users as f64 >= FULL * load.users as f64;
     let under_load: Vec<&Second> = steady(record).iter().filter(full).collect();
     let each = |s: &Second| timers.due(s);
@@ -146,7 +147,7 @@ fn scatter(seconds: &[&Second], due: f64) -> f64 {
     chance.min(sigmas * variance.sqrt())
 }
 
-/// Metrics of missing starts as texts.
+/// Metrics of missing starts as strings.
 struct Missing {
     /// A string such as "14 of 500 starts (2.8 %)".
     en: String,
@@ -161,7 +162,7 @@ struct Missing {
 }
 
 impl Missing {
-    /// Returns words for all users, and the verb.
+    /// Returns the words for all users, with the verb.
     fn everyone(&self) -> (String, &'static str) {
         match self.users {
             1 => ("the only user".to_owned(), "was"),
@@ -187,12 +188,13 @@ fn made_by_each(starts: &Starts<'_>, users: u64, of_samples: bool) -> Option<(f6
         seconds().map(|s| s.due.saturating_sub(s.missed)).sum()
     };
     let lag_s = seconds().map(|s| s.all.phases.lag).sum::<u64>() as f64 / 1e9;
-    // The seconds with missing samples do not include those with more samples by chance: the mean of all is used.
+    // The seconds with missing samples exclude seconds that have more samples by chance, so the mean of all seconds
+    // is used.
     let rate = if of_samples { starts.made } else { made as f64 / length_s.max(1e-3) };
     (made > 0 && users > 0 && rate > 0.0).then(|| (rate / users as f64, lag_s / made as f64))
 }
 
-/// Returns words on a generator that prevented starts; `None` if it did not.
+/// Returns a phrase about a generator that prevented starts; `None` if it did not.
 fn generator_words(
     record: &Record,
     starts: &Starts<'_>,
@@ -208,7 +210,7 @@ fn generator_words(
     if generator::is_full(record) {
         return Some(words!("the generator was at its limit", "负载机已到极限"));
     }
-    // Users that would be too few even without the time spent in the generator miss the rate by themselves.
+    // Users that would be too few even without the time spent in the generator miss the rate anyway.
     let are_too_few = missing.by_each.is_some_and(|by_each| {
         let without_s = (1.0 / by_each - lag_s).max(1e-6);
         (missing.users as f64) < missing.asked * without_s
@@ -286,7 +288,7 @@ fn by_the_generator(missing: &Missing, why: &Words) -> Finding {
     ))
 }
 
-/// Returns the finding for users that a rate starts, besides groups with their own users: those users were busy,
+/// Returns the finding for users that a rate starts, in a run that also has other groups: those users were busy,
 /// but no metric contains their response times.
 fn beside_others(missing: &Missing) -> Finding {
     let Missing { en, zh, asked_words, reached, users, .. } = missing;
@@ -400,8 +402,8 @@ fn by_the_target(
     Some(finding.explaining(&["constant_load"]))
 }
 
-/// Returns the finding on too few users for the rate. `of_samples`: timers of the plan set the rate, and each user may
-/// have its own.
+/// Returns the finding about too few users for the rate. `of_samples` is true if timers of the plan set the rate;
+/// each user may then have its own rate.
 fn too_few_users(
     missing: &Missing,
     lost: &[(&Second, u64)],

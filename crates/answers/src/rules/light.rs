@@ -1,5 +1,5 @@
-//! The seconds of a run under light load and under full load. Rules that compare the two call [`missing_light_load`]
-//! before they count as checked.
+//! The seconds of a run under light load and under full load. Rules that compare the two call
+//! [`missing_light_load`]; only then do they count as checked.
 
 use record::{Record, Second};
 use stats::grouped::count;
@@ -16,7 +16,7 @@ const LIGHT_SAMPLES: u64 = 10;
 const NEARLY: f64 = 0.9;
 /// Number of seconds over which the requests in flight are averaged.
 const WINDOW: usize = 5;
-/// Largest number of consecutive seconds with less work among busy ones that still belong to the same load.
+/// Largest number of consecutive seconds with less work, between busy ones, that still belong to the same load.
 const LULL: usize = 10;
 
 /// Returns the load of each second, as users or requests in flight, and the 90th percentile of the loads as a high
@@ -43,8 +43,8 @@ pub(super) fn light_seconds(record: &Record) -> Vec<&Second> {
     if samples >= LIGHT_SAMPLES { light } else { Vec::new() }
 }
 
-/// Returns the words on a missing light load; `None` if the run began with one. Without users, no load is known to be
-/// light: requests in flight also grow if the target becomes slower.
+/// Returns a phrase about a missing light load; `None` if the run began with one. If the number of users is
+/// unknown, no load is known to be light, because requests in flight also grow if the target becomes slower.
 pub(super) fn missing_light_load(record: &Record) -> Option<Words> {
     if !record.has.users {
         return Some(words!("the number of users", "用户数"));
@@ -58,7 +58,7 @@ pub(super) fn missing_light_load(record: &Record) -> Option<Words> {
     (samples < LIGHT_SAMPLES).then(|| light_load(seconds, &loads, high))
 }
 
-/// Returns the words on a light load that a run should begin with, with the rate and the users of the full load.
+/// Returns a phrase about a light load with which a run should begin, with the rate and the users of the full load.
 fn light_load(seconds: &[Second], loads: &[f64], high: f64) -> Words {
     let full: Vec<Second> = seconds
         .iter()
@@ -90,7 +90,7 @@ fn light<'s>(seconds: &'s [Second], loads: &[f64], high: f64) -> impl Iterator<I
     light.filter(|second| is_answered(second))
 }
 
-/// True if most requests of a second succeeded: a refusal does not take the same time as the work.
+/// Returns true if most requests of a second succeeded. Refused requests take a different time than the work.
 pub(super) fn is_answered(second: &Second) -> bool {
     2 * second.all.errors <= second.all.count
 }

@@ -1,5 +1,5 @@
-//! Detects file descriptors, worker processes and memory that the generator's machine lacked, and pauses of the
-//! generator.
+//! Detects that the generator's machine had too few file descriptors, worker processes or memory, and detects
+//! pauses of the generator.
 
 use record::wordings::System;
 use record::{Change, Record};
@@ -15,11 +15,12 @@ use crate::verdict::{About, Confidence, Said, Words};
 
 /// Share of free memory below which memory is short.
 const LITTLE_LEFT: f64 = 0.05;
-/// The kernel limits TCP buffers to about one part in this many of the memory. A run may fill this many times its own
-/// bytes of memory: the kernel counts whole buffers, and both ends if the target runs on the same machine.
+/// The kernel limits TCP buffers to about this fraction of the memory (its reciprocal). A run may fill this
+/// multiple of its own bytes of memory: the kernel counts whole buffers, and both ends if the target runs on the
+/// same machine.
 const TCP_MEMORY: f64 = 16.0;
 const OWN: f64 = 16.0;
-/// Shortest pause of the process in ns that is reported; the engine counts pauses from the same length on.
+/// Shortest pause of the process in ns that is reported. The engine counts pauses from the same length.
 const STALL: u64 = 200_000_000;
 
 /// True if the whole generator process paused in this second.
@@ -27,7 +28,7 @@ pub(super) fn is_stall(second: &record::Second) -> bool {
     second.generator.stall >= STALL
 }
 
-/// Returns the number of errors with the given outcome, and the text of the most frequent one.
+/// Returns the number of errors with the given outcome, and the message of the most frequent one.
 pub(super) fn failed(record: &Record, outcome: Outcome) -> (u64, String) {
     let mut sum = (0, String::new());
     for (cause, n) in causes(&record.seconds) {
@@ -166,7 +167,7 @@ pub(super) fn generator_stalled(record: &Record) -> Said {
     finding.said()
 }
 
-/// Returns the sentence on the effect of pauses; `ended`: number of samples that ended in their seconds.
+/// Returns the sentence about the effect of pauses; `ended`: number of samples that ended in their seconds.
 fn did(effect: Option<&Effect>, ended: u64) -> Words {
     let samples = effect.map_or(ended, |effect| effect.count);
     let (n, one) = (count(samples), samples == 1);
@@ -251,8 +252,8 @@ fn moved(record: &Record) -> u64 {
     })
 }
 
-/// Returns the finding on the memory of all sockets of the machine, which the kernel counts for all programs together.
-/// `memory`: memory of the machine in bytes.
+/// Returns the finding about the memory of all sockets of the machine, which the kernel counts for all programs
+/// together. `memory`: memory of the machine in bytes.
 fn tcp_memory(record: &Record, memory: u64, (pressures, aborted): (u64, u64)) -> Said {
     let (times, dropped) = (things(pressures, "time"), things(aborted, "connection"));
     let (times_zh, dropped_zh) = (count(pressures), count(aborted));

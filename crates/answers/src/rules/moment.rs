@@ -1,8 +1,8 @@
 //! Determines the moment of the first failure of some kind in a run.
 //!
-//! The seconds of a record need not start with the seconds of the run: a failure in the first half of one may belong to
-//! the second before. The record keeps the first samples of each cause with their times; the end of such a sample is
-//! the exact moment.
+//! The seconds of a record need not start with the seconds of the run: a failure in the first half of a recorded
+//! second may belong to the previous second of the run. The record keeps the first samples of each cause with their
+//! times; the end of such a sample is the exact moment.
 
 use record::{Kept, Record};
 
@@ -15,8 +15,8 @@ pub(super) fn first_end(record: &Record, at: usize, is: impl Fn(&Kept) -> bool) 
     first(record, at, is).map_or_else(|| second_of(record, at), end)
 }
 
-/// Returns the start of the first kept sample of some kind in a second: from then on the target did not do what the
-/// sample requested.
+/// Returns the start of the first kept sample of some kind in a second. From that moment on, the target did not do
+/// what the sample requested.
 pub(super) fn first_start(record: &Record, at: usize, is: impl Fn(&Kept) -> bool) -> i64 {
     first(record, at, is).map_or_else(|| second_of(record, at), |kept| kept.start_ms)
 }
@@ -76,8 +76,8 @@ mod tests {
                 };
                 let words = said(&record);
                 assert!(words.contains(&format!("(since {clock},")), "{shift} {from_ms}: {words}");
-                // The run starts some milliseconds before its first sample, so the seconds of run and record start at
-                // different times.
+                // The run starts some milliseconds before its first sample, so its seconds do not coincide with
+                // those of the record.
                 record.frame.start_ms -= 8;
                 let words = said(&record);
                 assert!(words.contains(&format!("(since {clock},")), "{shift} {from_ms}: {words}");

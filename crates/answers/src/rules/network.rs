@@ -1,4 +1,4 @@
-//! Rules on the network: lost segments, and lines used to capacity.
+//! Rules about the network: lost segments, and lines used to capacity.
 
 use record::{Class, Part, Record, Second};
 use stats::grouped::{bytes, count, percent};
@@ -16,14 +16,15 @@ const RETRANSMITS_LEAST: u64 = 100;
 const SEGMENT: u64 = 1448;
 /// Smallest share of the machine's segments that belong to the run, where the record does not distinguish them.
 const OWN_LEAST: f64 = 0.25;
-/// A full line: largest variation of its bytes per second over 10 s (a quarter of a shorter period), smallest number of
-/// bytes per second, and smallest share of the response time spent in receiving or sending.
+/// Thresholds for a line used to capacity: largest variation of its bytes per second over 10 s (a quarter of a
+/// shorter period), smallest number of bytes per second, and smallest share of the response time spent in receiving
+/// or sending.
 const FLAT: f64 = 0.05;
 const BLOCK: usize = 10;
 const BYTES_LEAST: f64 = 1e6;
 const MOVING: f64 = 0.5;
 const SECONDS: usize = 30;
-/// Usual line speeds in Mbit/s, and the range of the payload share of a full line.
+/// Usual line speeds in Mbit/s, and the range of the payload's share of a saturated line.
 const LINES: [f64; 8] = [10.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 2500.0, 10_000.0];
 const PAYLOAD: (f64, f64) = (0.88, 1.0);
 
@@ -39,8 +40,8 @@ fn own_segments(record: &Record) -> u64 {
 /// Returns the number of retransmitted segments, the number of all segments, and true if all of them belong to the run.
 fn sent_again(record: &Record) -> (u64, u64, bool) {
     let machines = || record.seconds.iter().filter_map(|s| s.machine.as_ref());
-    // An address that does not answer, and a full accept queue, cause retransmitted SYNs: these are not lost on the
-    // network.
+    // An address that does not answer, or a full accept queue, causes retransmitted SYNs. These were not lost on
+    // the network.
     let data = |all: u64, syn: u64| all.saturating_sub(syn);
     let again: u64 = machines().map(|m| data(m.retransmitted, m.syn_retransmitted)).sum();
     let out: u64 = machines().map(|m| m.segments_out).sum();

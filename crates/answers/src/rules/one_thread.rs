@@ -1,7 +1,7 @@
 //! Detects a thread that is always busy: programs that use exactly one processor under load.
 //!
 //! The evidence is a process of a watched host (`process_cpu`) or, for a target on the generator's machine, the
-//! processor time of all other programs there. It is not a finding by itself: it explains a limit of 1.
+//! processor time of all other programs there. This is not a separate finding: it explains a limit of 1.
 
 use record::{Record, Second, Series};
 

@@ -1,4 +1,4 @@
-//! Detects a run that continues after its planned end because requests in flight may finish.
+//! Detects a run that continues after its planned end, because requests in flight were allowed to finish.
 
 use record::{Ending, Record};
 use stats::grouped::count;

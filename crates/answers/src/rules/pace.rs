@@ -1,5 +1,6 @@
-//! Recognizes rates that the plan sets, and not the target: by starts that are due, by timers, or by pauses until the
-//! next request is due. A target that keeps up with such a rate shows no limit, however many users there are.
+//! Recognises request rates that the plan sets, and not the target: through starts that are due, through timers, or
+//! through pauses until the next request is due. A target that keeps up with such a rate shows no limit, however
+//! many users there are.
 
 use record::frame::RATE_USERS;
 use record::{Change, Record, Second};
@@ -14,12 +15,13 @@ use crate::verdict::Said;
 const MISSED: f64 = 0.01;
 /// Largest share of missing samples at which timers, and not the target, set the rate. Timers have jitter.
 pub(super) const MISSED_OF_SAMPLES: f64 = 0.05;
-/// Growth in users, as a share of the starts, from which on the target does not keep up.
+/// Growth in users, as a share of the starts, from which the target does not keep up.
 const BEHIND: f64 = 0.05;
-/// Share of the seconds in which users leave from which on the number of users is not constant.
+/// Share of the seconds in which users leave from which the number of users is not constant.
 const COME_AND_GO: f64 = 0.1;
-/// Load in steps: largest number of steps, smallest length of a step in seconds, smallest number of users between two
-/// steps, and smallest share of the run's seconds that the steps cover. In the other seconds, users start.
+/// Limits for a load in steps: largest number of steps, smallest length of a step in seconds, smallest number of
+/// users between two steps, and smallest share of the run's seconds that the steps cover. In the other seconds,
+/// users start.
 const LEVELS: usize = 12;
 const LEVEL_S: f64 = 9.5;
 const LEVEL_USERS: u64 = 2;
@@ -31,14 +33,14 @@ const WAIT: f64 = 0.5;
 /// rate. If the target limits the rate, hardly any user is idle. With up to 6 users, the smallest number decides.
 const IDLE: f64 = 0.3;
 const IDLE_USERS: f64 = 2.0;
-/// Share of the full rate from which on the rate under the light load counts as the same.
+/// Share of the full rate from which the rate under the light load counts as the same.
 const SAME: f64 = 0.85;
-/// Share of the largest number of users from which on the load is full.
+/// Share of the largest number of users from which the load is full.
 const FULL: f64 = 0.9;
-/// Share of the time between two loads. If responses take longer, requests were sent under the smaller load, and fewer
-/// seem to be in flight than are: requests in flight are computed from completed requests.
+/// Share of the time between two loads. If responses take longer than this, requests were sent under the smaller
+/// load, and the computed number in flight is too small, because it is computed from completed requests.
 const LAGS: f64 = 0.2;
-/// Share of the users in flight from which on users have no time left for more requests.
+/// Share of the users in flight from which users have no time left for more requests.
 const BUSY: f64 = 0.9;
 /// Share of missing samples up to which the rate of timers counts as reached although all users are busy.
 const REACHED: f64 = 0.01;
@@ -93,8 +95,8 @@ fn is_changed(record: &Record) -> bool {
     record.marks.iter().any(|mark| is_load(&mark.change))
 }
 
-/// True if the plan sets the rate, all starts were made, and equally many users ended: the rate is then no evidence
-/// about the target.
+/// Returns true if the plan sets the rate, all starts were made, and equally many users ended. The rate is then no
+/// evidence about the target.
 pub(super) fn is_planned(record: &Record) -> bool {
     let busy = loaded(whole(record));
     let (due, missed) = (sum(&busy, |s| s.due), sum(&busy, |s| s.missed));
@@ -112,7 +114,8 @@ pub(super) fn is_planned(record: &Record) -> bool {
     is_made && (has_time || made >= (1.0 - REACHED) * due)
 }
 
-/// Returns the largest growth of the number of users over the number in the first second.
+/// Returns the lack of the requested rate, which a result file does not contain. The rate may be set by a schedule
+/// if users come and go, or if it is the same with the fewest users (`is_one_rate`) and as many users end as start.
 fn grown(seconds: &[Second]) -> f64 {
     let first = seconds.first().map_or(0, |second| second.users);
     let most = seconds.iter().map(|second| second.users).max().unwrap_or(0);
@@ -195,8 +198,8 @@ fn loads(record: &Record) -> Option<(Means, Means)> {
     })
 }
 
-/// True if many users neither wait for responses nor pause as users did under the light load: something in the plan
-/// delays their next requests. A target at its limit makes all users wait.
+/// Returns true if many users neither wait for responses nor pause as they did under the light load, so that
+/// something in the plan delays their next requests. A target at its limit makes all users wait.
 pub(super) fn are_idle(record: &Record) -> bool {
     loads(record).is_some_and(|(light, full)| idle(&light, &full))
 }

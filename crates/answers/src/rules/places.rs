@@ -1,5 +1,5 @@
-//! Models pieces of a run as a system of places: a request that finds no free place is lost (A. K. Erlang's loss
-//! formula, 1917).
+//! Models intervals of a run as an Erlang loss system with K places: a request that finds all places taken is lost
+//! (A. K. Erlang's loss formula, 1917).
 
 use std::cmp::Reverse;
 
@@ -15,7 +15,7 @@ pub(super) const MOST: f64 = 0.95;
 /// Largest number of places that counts as a limit.
 pub(super) const LARGEST: f64 = 20_000.0;
 
-/// Some seconds of a run, reduced to the labels that fail.
+/// Some seconds of a run, restricted to the labels that fail.
 pub(super) struct Piece {
     /// Mean number of requests in flight, and of those that succeed.
     pub(super) flying: f64,
@@ -74,7 +74,7 @@ pub(super) fn is_of_limit(record: &Record, cause: usize) -> bool {
     }
 }
 
-/// Returns the labels with the failures, without labels that fail only now and then.
+/// Returns the labels with the failures, except labels that fail only occasionally.
 pub(super) fn failing_labels(record: &Record, seconds: &[Second]) -> Vec<u32> {
     let mut sums: Vec<(u32, u64)> =
         by_label(record, seconds).into_iter().map(|(label, sum)| (label, sum.1)).collect();
@@ -130,7 +130,7 @@ pub(super) fn times(seconds: &[Second], labels: &[u32]) -> (Hist, Hist) {
 mod tests {
     use super::*;
 
-    /// B(10, 10) = 0.2146 and B(100, 500) = 0.8004, from tables of the formula.
+    /// The expected values B(10, 10) = 0.2146 and B(100, 500) = 0.8004 are from tables of the formula.
     #[test]
     fn places_are_those_of_the_tables() {
         for (offered, lost, places) in [(10.0, 0.2146, 10.0), (5.0, 0.0184, 10.0), (1.0, 0.5, 1.0)]

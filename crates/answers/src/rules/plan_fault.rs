@@ -10,18 +10,18 @@ use super::figures::{causes, requests, span, whole, with_users};
 use super::say::{found, lacks, words};
 use crate::verdict::{About, Confidence, Finding, Said, Words};
 
-/// Number of a label's first requests that are checked, and smallest share of errors among them. k6's rule uses 15 % of
-/// the first 100 iterations.
+/// Number of a label's first requests that are checked, and smallest share of errors among them for a finding. k6's
+/// rule uses 15 % of the first 100 iterations.
 const EARLY_SAMPLES: u64 = 100;
 const EARLY_SHARE: f64 = 0.15;
-/// Number of first requests that hardly ever all succeed by chance if half of the requests fail.
+/// Number of first requests. If half of the requests fail, they hardly ever all succeed by chance.
 const FIRST_SAMPLES: u64 = 10;
 const HALF: f64 = 0.5;
-/// Share of failed requests from which on a label counts as always failing.
+/// Share of failed requests from which a label counts as always failing.
 const ALWAYS: f64 = 0.9;
 /// Largest number of users under a light load, as a share of the run's largest number of users.
 const LIGHT: f64 = 0.25;
-/// Largest ratio between the shares of errors at first and in the whole run that count as equal.
+/// Largest ratio of the error share of the whole run to that of the first requests with which they count as equal.
 const SAME: f64 = 2.0;
 
 /// The first 100 requests of a label, extended to whole seconds, and the errors among all of its requests.
@@ -37,7 +37,7 @@ struct Early {
     share: f64,
     /// Number of errors among all requests of the label.
     all_errors: u64,
-    /// The first ten requests or more all succeeded.
+    /// True if at least the first ten requests all succeeded.
     begins_well: bool,
 }
 
@@ -121,7 +121,7 @@ pub(super) fn plan_fault(record: &Record) -> Said {
             .with("early_error_share", share_early, "share", span(&seconds[..=end]))
             .with("error_share", share, "share", span(seconds));
         // Certain causes from the kernel or the server are listed before possible ones. So only a fault of the plan
-        // explains the finding on the errors.
+        // explains the finding about the errors.
         return match blame {
             Blame::Plan => finding.explaining(&["errors_named"]).said(),
             Blame::Address | Blame::Unknown => finding.said(),
@@ -169,8 +169,8 @@ fn comes_of_load(cause: &CauseName) -> bool {
     by_connection || cause.outcome == Outcome::Status && by_status
 }
 
-/// Builds the finding on a label that fails from its first requests on. The numbers are: number of first requests,
-/// share of errors among them, and share of errors among all requests of the label.
+/// Builds the finding about a label that fails from its first requests on. The numbers are: number of first
+/// requests, share of errors among them, and share of errors among all requests of the label.
 fn fails_at_first(
     record: &Record,
     (name, cause): (&str, Option<usize>),

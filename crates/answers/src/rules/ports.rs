@@ -1,9 +1,9 @@
-//! Local ports of the generator that ran out, are nearly used up, or will run out: in total, or towards one
+//! Local ports of the generator that ran out, are nearly used up, or will run out: on the whole machine, or for one
 //! destination.
 //!
-//! Each destination has the whole port range for itself, and nothing counts its connections in TIME_WAIT. Known are the
-//! count of the machine and, for each second, the connections opened to each destination. The connections that the
-//! other destinations cannot have left in TIME_WAIT belong to this destination.
+//! Each destination can use the whole port range, and nothing counts its connections in TIME_WAIT. The total of the
+//! machine is known, and for each second the number of connections opened to each destination. Connections in
+//! TIME_WAIT that the other destinations cannot have left belong to this destination.
 
 use std::net::SocketAddr;
 
@@ -25,7 +25,7 @@ const ID: &str = "ports";
 
 /// Share of free ports below which ports are nearly used up.
 const LITTLE_LEFT: f64 = 0.05;
-/// Share of used ports from which on the time of exhaustion is predicted.
+/// Share of used ports from which the time of exhaustion is predicted.
 const MUCH_USED: f64 = 0.7;
 /// Largest and smallest number of seconds from whose trend the exhaustion of ports is predicted.
 const TREND: usize = 30;
@@ -36,7 +36,7 @@ pub(super) fn ports(record: &Record) -> Said {
     let (n, example) = failed(record, Outcome::PortsExhausted);
     if n > 0 {
         let (samples, samples_zh) = (things(n, "sample"), count(n));
-        // A result file may lack messages.
+        // A result file may not contain messages.
         let (text, text_zh) = match example.trim() {
             "" => (".".into(), "。".into()),
             text => (format!(": {text}"), format!("：{text}")),
@@ -64,7 +64,7 @@ pub(super) fn ports(record: &Record) -> Said {
     let towards = || towards_one(record).unwrap_or(Said::Nothing);
     let least = left.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1));
     let Some((_, least)) = least.filter(|_| all > 0.0) else {
-        // Destinations are unknown before the run; a single destination may run out of ports nevertheless.
+        // Destinations are unknown before the run, and a single destination may run out of ports anyway.
         if setting(record, PORTS_EACH).unwrap_or(0.0) > 0.0 {
             return towards();
         }
@@ -100,7 +100,7 @@ fn end_ms(record: &Record) -> i64 {
     frame.start_ms + frame.load.length_ms.unwrap_or(frame.length_ms)
 }
 
-/// Returns the finding on a single destination whose ports run out before the run ends.
+/// Returns the finding about a single destination whose ports run out before the run ends.
 fn towards_one(record: &Record) -> Option<Said> {
     let each = setting(record, PORTS_EACH).filter(|each| *each > 0.0)?;
     // `tcp_tw_reuse`: the kernel reuses a port in TIME_WAIT for all destinations if 1, and for loopback ones if 2.
@@ -175,7 +175,7 @@ fn said(record: &Record, (address, found): (&str, Forecast), each: f64) -> Said 
     .said()
 }
 
-/// Returns the finding on ports that run out before the run ends if the trend continues.
+/// Returns the finding about ports that run out before the run ends if the trend continues.
 fn predicted(record: &Record, left: &[(i64, f64)], all: f64) -> Option<Said> {
     // Users that end release their ports.
     let stop = stop_ms(record).unwrap_or(i64::MAX);

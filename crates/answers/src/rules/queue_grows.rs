@@ -15,14 +15,14 @@ use crate::verdict::{About, Confidence, Finding, Said};
 
 const ID: &str = "queue_grows";
 
-/// Smallest number of seconds with the same rate of starts, and largest relative difference of a second's starts from
-/// the last ones.
+/// Smallest number of seconds with the same rate of starts, and largest relative difference between the starts of a
+/// second and the last rate.
 const SECONDS: usize = 6;
 const SAME_RATE: f64 = 0.1;
-/// Largest ratio of the response rate in the second half of that period to the first half, without its first second,
-/// beyond chance. A target that finishes more and more requests is slow, not full.
+/// Largest ratio of the response rate in the second half of that period to that in the first half, without its
+/// first second, beyond chance. A target that finishes more and more requests is slow, but not at its limit.
 const NO_MORE: f64 = 1.1;
-/// Share of the final rate of starts from which on an earlier, lower rate also counts: a growing load may exceed the
+/// Share of the final rate of starts from which an earlier, lower rate also counts: a growing load may exceed the
 /// limit by then.
 const RISING: f64 = 0.4;
 /// Number of equal parts of the period. In each part users must grow by at least this share of their growth if equally
@@ -40,13 +40,13 @@ const DRAINS: usize = 4;
 const LEFT: f64 = 0.25;
 /// Largest ratio of the request rate after the last start to the request rate before the last start.
 const NO_FASTER: f64 = 1.5;
-/// Ratio of ended users to requests from which on each user counts as one request.
+/// Ratio of ended users to requests from which each user counts as one request.
 const ONE_EACH: f64 = 0.8;
 /// Time in ms after the last start within which cut samples count as in flight at that start.
 const CUT_MS: i64 = 2000;
 /// Smallest ratio of the response time at the end to that at the beginning.
 const SLOWER: f64 = 1.5;
-/// Share of failures from which on the rule is silent.
+/// Share of failures from which the rule is silent.
 const FAILED: f64 = 0.05;
 
 /// A second, with the number of users that were due to start in it.
@@ -222,8 +222,8 @@ fn drains_evenly(record: &Record, seconds: &[Second]) -> bool {
     half.users as f64 >= LEFT * last.users as f64 && rate(later) <= NO_FASTER * rate(seconds)
 }
 
-/// Returns the number of requests in flight at the end of a second, from the requests that ended later. In a
-/// fast-growing queue these are many more than Little's law gives for the requests that end in that second.
+/// Returns the number of requests in flight at the end of a second, computed from the requests that ended later. In
+/// a fast-growing queue there are many more than Little's law gives for the requests that end in that second.
 fn waiting(record: &Record, second: &Second) -> f64 {
     let later = record.seconds.iter().filter(|later| later.at_ms > second.at_ms);
     let waited = later.map(|later| {

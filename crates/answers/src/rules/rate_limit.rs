@@ -20,11 +20,11 @@ use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 const ID: &str = "rate_limit";
 
-/// Smallest number of refusals, and their smallest share of all requests.
+/// Smallest number of refusals, and their smallest share of all requests, for a finding.
 const REFUSED: u64 = 10;
 const REFUSED_SHARE: f64 = 0.001;
-/// Smallest number of adjacent seconds with refusals that determine the passed rate, number of blocks that are
-/// compared, and largest relative difference of the rate between the blocks.
+/// Smallest number of adjacent seconds with refusals that determine the rate of accepted requests, number of blocks
+/// that are compared, and largest relative difference of the rate between the blocks.
 const REFUSING: usize = 5;
 const BLOCKS: usize = 3;
 const ALIKE: f64 = 0.3;
@@ -34,7 +34,7 @@ const FIXED: f64 = 0.02;
 const OFFERED: f64 = 0.3;
 /// Largest variation of mean response times over blocks of seconds at which they count as equal.
 const EQUAL: f64 = 0.1;
-/// Failed share from which on a label counts as having no responses.
+/// Failed share from which a label counts as having no responses.
 const MOSTLY: f64 = 0.95;
 /// Largest ratio of the time of refusals to the time of responses.
 const FASTER: f64 = 0.5;
@@ -193,8 +193,8 @@ fn with_rate(finding: Finding, through: Option<(f64, Words)>, span: Span) -> Fin
     }
 }
 
-/// True if the server names a rate, and not only a time to wait: with the latter it may be overloaded, or closed for a
-/// while.
+/// Returns true if the server names a rate, and not only a time to wait. If it names only a time, it may be
+/// overloaded, or unavailable for a while.
 fn names_a_rate(record: &Record, cause: usize) -> bool {
     let Some(name) = record.causes.get(cause) else { return false };
     let of_rate = || {
@@ -256,7 +256,7 @@ fn is_of_request(record: &Record, cause: usize) -> bool {
     code.is_some_and(|code| (400..500).contains(&code) && code != 429)
 }
 
-/// Returns the finding on responses at a fixed rate, regardless of the requested rate, with refusals faster than
+/// Returns the finding about responses at a fixed rate, regardless of the requested rate, with refusals faster than
 /// responses.
 fn constant_answers(record: &Record) -> Option<Said> {
     let seconds = whole(record);
@@ -286,8 +286,8 @@ fn constant_answers(record: &Record) -> Option<Said> {
     if are_of_threads(record) {
         return None;
     }
-    // A rate limiter refuses requests at once. Where failed requests have waited for a place before, it is a pool or a
-    // queue.
+    // A rate limiter refuses requests at once. If failed requests have waited before they failed, the limit is a
+    // pool or a queue.
     if short_wait(record).is_some() {
         return None;
     }
@@ -321,8 +321,9 @@ fn constant_answers(record: &Record) -> Option<Said> {
     )
 }
 
-/// Returns words on a limit of requests at once, which explains a constant rate as well as a rate limit does if responses
-/// always take the same time. `None` if their times vary: a limit of requests at once would then change the rate.
+/// Returns a phrase about a limit of requests at once, which explains a constant rate as well as a rate limit does
+/// if responses always take the same time. `None` if their times vary: a limit of requests at once would then
+/// change the rate.
 fn at_once_of_equal_times(record: &Record, blocks: &[&[Second]]) -> Option<Words> {
     let labels = failing_labels(record, whole(record));
     let pieces: Vec<Piece> = blocks.iter().map(|block| piece(block, &labels)).collect();
@@ -351,7 +352,7 @@ fn too_few_for_one(record: &Record) -> Option<(f64, f64)> {
         .then(|| (mean(&rates), alone * 1000.0))
 }
 
-/// Returns the finding on responses at a fixed rate that is lower than that of a single worker.
+/// Returns the finding about responses at a fixed rate that is lower than that of a single worker.
 fn delayed(record: &Record) -> Option<Said> {
     let (rate, alone) = too_few_for_one(record)?;
     let seconds = steady(record);

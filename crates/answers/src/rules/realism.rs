@@ -1,4 +1,4 @@
-//! Signs that the test differs from what its users will do.
+//! Signs that the test differs from real use of the target.
 
 use record::{ClassName, Record};
 use stats::grouped::{count, percent};
@@ -130,7 +130,7 @@ pub(super) fn test_realism(record: &Record) -> Said {
     one_address(record).or_else(|| unasserted(record)).unwrap_or(Said::Nothing)
 }
 
-/// Returns words on the labels that were folded into one label, if there are any.
+/// Returns a phrase about the labels that were folded into one label, if there are any.
 fn together(record: &Record) -> (String, String) {
     let folded: u64 = record.labels.iter().map(|label| u64::from(label.folded)).sum();
     let biggest = record.labels.iter().max_by_key(|label| label.folded);

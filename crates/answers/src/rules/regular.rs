@@ -11,7 +11,7 @@ use record::second::SLOTS;
 
 use super::figures::{in_flight, mean, median};
 
-/// Numbers of adjacent 100 ms slots that are combined into one slot.
+/// Numbers of adjacent 100 ms slots that are combined into one.
 const WIDTHS: [usize; 3] = [1, 2, 5];
 /// Smallest lower bound of the variance, as a share of the mean, at which the rule decides.
 const BOUND: f64 = 0.3;
@@ -163,7 +163,7 @@ mod tests {
                 vec![(0, Part { slots: [9, 9, 0, 0, 0, 0, 0, 0, 0, 0], ..Part::default() })].into();
         }
         assert!(are_regular(&stopped, 0));
-        // Users in step: most seconds have no response.
+        // All users send their requests at the same moments, so most seconds have no response.
         let mut in_step = seconds(40, None, |_| 100.0);
         for (n, second) in in_step.iter_mut().enumerate() {
             let slots = if n % 3 == 0 { [0, 0, 0, 0, 40, 0, 0, 0, 0, 0] } else { [0; SLOTS] };

@@ -1,4 +1,4 @@
-//! Compares the requests of kept samples: backends may differ because they got different requests.
+//! Compares the requests of kept samples, because backends may differ only because they got different requests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,8 +7,8 @@ use record::{ClassName, Kept, Record};
 use super::alike::without_ids;
 use super::realism::is_hit;
 
-/// Divisor of the number of samples: if more than this part of the requests differ, they contain data and distinguish
-/// nothing.
+/// Divisor of the number of samples. If more than this part of the requests differ, they contain data and cannot be
+/// used to compare samples.
 const MOST: usize = 2;
 
 /// Returns the request of each sample without ids: method, path and query, whether a cache had the response, and with

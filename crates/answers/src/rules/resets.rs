@@ -30,7 +30,7 @@ const BEYOND: f64 = 3.0;
 const LATER_SECONDS: usize = 5;
 const LATER_SAMPLES: u64 = 100;
 
-/// Returns words on the number of resets among requests below the threshold.
+/// Returns a phrase about the number of resets among requests below the threshold.
 fn seldom(rare: u64, calm: &str) -> Words {
     let times = count(rare);
     if rare == 0 {
@@ -67,7 +67,7 @@ fn resets_of(record: &Record, second: &Second) -> u64 {
     second.causes.iter().filter(|(cause, _)| is_reset(*cause)).map(|(_, n)| n).sum()
 }
 
-/// Returns the load and the second from which on nearly all resets are, of seconds in the order of their load.
+/// Returns the load and the second from which nearly all resets are, of seconds in the order of their load.
 fn first_resets<'s>(
     by_load: &[(u64, &'s Second)],
     all: u64,

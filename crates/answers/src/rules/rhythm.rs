@@ -1,4 +1,4 @@
-//! Detects slow periods at even intervals: a job, a cache that expires, a flush.
+//! Detects slow periods at equal intervals: a job, a cache that expires, a flush.
 
 use std::ops::Range;
 

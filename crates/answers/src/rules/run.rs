@@ -1,4 +1,4 @@
-//! A run as rules read it: its record, intermediate results that several rules need, and the verdict of the rules.
+//! A run as rules read it: its record, intermediate results that several rules need, and the verdict.
 //!
 //! Some rules are silent if another rule has a finding, and a few rules read the courses of all labels. Each is
 //! computed only once: recomputing them for each rule took as long as everything else on a record with many labels.
@@ -19,7 +19,7 @@ use super::say::words;
 use crate::unread;
 use crate::verdict::{About, Confidence, Finding, Said, Unchecked, Verdict, Words, in_order};
 
-/// A rule: a pure function of a run's record.
+/// A rule of the verdict: a pure function of a run's record.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
     pub id: &'static str,
@@ -104,9 +104,9 @@ pub fn judge(record: &Record, rules: &[Rule]) -> Verdict {
     Run::new(record, rules).judge()
 }
 
-/// Returns why a run's data do not decide whether something is wrong, if they do not. If errors ended the load, the
-/// findings hold, but cover only the load that was made. Otherwise a firm finding about the target decides, even
-/// without samples or if errors are unknown.
+/// Returns the reason why a run's data do not decide whether something is wrong, if they do not. If errors ended
+/// the load, the findings hold, but cover only the load that was made. Otherwise a firm finding about the target
+/// decides, even without samples or if errors are unknown.
 fn undecided(record: &Record, verdict: &Verdict) -> Option<Words> {
     if let Some(why) = cut_short(record).or_else(|| lacks_load(record)) {
         return Some(why);
@@ -134,8 +134,8 @@ fn undecided(record: &Record, verdict: &Verdict) -> Option<Words> {
     Some(Words { en: en.to_owned(), zh: zh.to_owned() })
 }
 
-/// Returns words on a run in which only setUp and tearDown thread groups sent requests, although its plan has main
-/// thread groups.
+/// Returns a phrase about a run in which only setUp and tearDown thread groups sent requests, although its plan has
+/// main thread groups.
 fn lacks_load(record: &Record) -> Option<Words> {
     let aside = counter(&record.seconds, Counter::RequestsAside);
     let lacks = aside > 0
@@ -149,8 +149,8 @@ fn lacks_load(record: &Record) -> Option<Words> {
     })
 }
 
-/// Returns words on a run that was interrupted or aborted before its planned end. An interrupt is the normal end of a
-/// plan with endless loops.
+/// Returns a phrase about a run that was interrupted or aborted before its planned end. An interrupt is the normal
+/// end of a plan with endless loops.
 fn ended_early(record: &Record) -> Option<Words> {
     let planned = record.frame.load.length_ms.map(|length| record.frame.start_ms + length);
     let is_at_end = || planned.zip(stop_ms(record)).is_some_and(|(end, at)| at + EARLIER_MS > end);

@@ -1,6 +1,7 @@
-//! Compares the work that a label's requests ask for in two periods, from randomly kept samples and response sizes. A
-//! plan may request something else from some moment on, by the rows of its data files or by another sampler of the same
-//! name, and a target may return something else. Then times are no evidence about the speed of the target.
+//! Compares the work that a label's requests cause in two periods, using randomly kept samples and response sizes.
+//! A plan may request something else from some moment on, because of the rows of its data files or another sampler
+//! of the same name, and a target may return something else. Then times are no evidence about the speed of the
+//! target.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +51,7 @@ pub(super) fn asks_for_other_work(record: &Record, label: Option<u32>, times: [S
 /// Smallest ratio and smallest difference in bytes between response sizes that count as different.
 const LARGER: f64 = 1.5;
 const LARGER_BYTES: f64 = 100.0;
-/// Difference between the shares of failures from which on sizes are not compared: errors have other sizes.
+/// Difference between the shares of failures from which sizes are not compared: errors have other sizes.
 const FAILING: f64 = 0.01;
 
 /// Returns the mean response sizes in bytes of two periods if they differ. Failures have other sizes: `None` if their
@@ -65,7 +66,7 @@ pub(super) fn other_sizes(of: Of, [a, b]: [&[Second]; 2]) -> Option<[f64; 2]> {
     (most >= LARGER * least && most - least >= LARGER_BYTES).then_some(sizes)
 }
 
-/// Builds the finding on responses whose size and time change from some moment on; times are in ms.
+/// Builds the finding about responses whose size and time change from some moment on; times are in ms.
 pub(super) fn other_answers(
     id: &'static str,
     record: &Record,

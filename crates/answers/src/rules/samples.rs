@@ -17,7 +17,7 @@ const SHOWN: f64 = 0.99;
 /// Smallest number of seconds for an estimate of independence.
 const SECONDS: usize = 20;
 
-/// Returns the finding on a run without samples if it was completed: the run is no evidence of anything.
+/// Returns the finding about a run without samples if it was completed: the run is no evidence of anything.
 fn nothing(record: &Record) -> Said {
     if record.frame.ending != Ending::Completed {
         return lacks!("requests", "请求");
@@ -66,7 +66,8 @@ pub(super) fn too_few_samples(record: &Record) -> Said {
     if n == 0 {
         return nothing(record);
     }
-    // Neighbouring samples are similar: the means of the seconds show how many independent samples they are worth.
+    // Neighbouring samples are similar, so the means of the seconds are used to estimate the effective number of
+    // independent samples.
     let means: Vec<f64> = seconds
         .iter()
         .filter(|s| s.all.count > 0)
@@ -79,7 +80,7 @@ pub(super) fn too_few_samples(record: &Record) -> Said {
     };
     let independent = n as f64 * worth;
     let beyond = independent * (1.0 - SHOWN);
-    // Only the count decides where changes of the target, and not chance, move the means.
+    // If changes of the target, and not chance, move the means, only the number of samples decides.
     if n as f64 * (1.0 - SHOWN) >= BEYOND {
         return Said::Nothing;
     }

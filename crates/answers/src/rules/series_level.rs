@@ -1,9 +1,8 @@
-//! Detects a series in responses that stops growing at one value while users still arrive and responses become
-//! slower.
+//! Detects a series that stops growing at one value while users still arrive and responses become slower.
 //!
-//! The service itself reports the number. That it is a limit is a guess, so the finding is a hint. The rule is silent
-//! for a number that does not depend on the load, for one that still grows, and if the users stop growing together with
-//! the number. It is not in the list of rules: only runs with `--series` have its data.
+//! The service itself reports the metric. That its value is a limit is a guess, so the finding is a hint. The rule
+//! is silent for a metric that does not depend on the load, for one that still grows, and if the users stop growing
+//! together with the metric. It is not in the list of rules, because only runs with `--series` have its data.
 
 use record::{Record, Second};
 

@@ -1,4 +1,4 @@
-//! Detects a series in responses that moves with the response time from second to second, under constant load.
+//! Detects a series that changes together with the response time from second to second, under constant load.
 //!
 //! Both may follow a third quantity, so the finding is a hint and never a cause. The measure is Spearman's rank
 //! correlation. The number of independent seconds is reduced by the autocorrelations of both series. So two series that
@@ -170,7 +170,8 @@ mod tests {
         assert_eq!(related(&[1.0; 40], &[2.0; 40]), None);
     }
 
-    /// The bound of 2 % is 20 times the expected share; too large a number of independent values would exceed it.
+    /// The bound of 2 % is 20 times the expected share. If the number of independent values were too large, the
+    /// share would exceed it.
     #[test]
     fn series_that_are_not_related_are_not_found_however_long_they_remember() {
         let mut random = Random::new(11);

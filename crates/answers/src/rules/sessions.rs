@@ -14,20 +14,20 @@ use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 const ID: &str = "host_sessions";
 
-/// Sessions per connection of the run from which on connections behind a proxy are not kept. A device that counts both
-/// sides of a connection has two sessions per connection.
+/// Sessions per connection of the run from which the connections behind a proxy are considered not kept. A device
+/// that counts both sides of a connection has two sessions per connection.
 const MANY: f64 = 3.0;
 /// Smallest number of connections of the run, and largest number of connections opened per request, for the comparison.
 /// A plan that opens a connection per request fills the device itself.
 const HELD: f64 = 20.0;
 const OPENED: f64 = 0.2;
-/// Share of the run's connections that it already holds at the first reading, from which on that reading does not show
-/// the sessions of others.
+/// Share of the run's connections that exist at the first reading from which this reading does not show the number
+/// of sessions of others.
 const FROM_THE_START: f64 = 0.5;
 /// Divisor of the number of readings: the last part of the readings is compared with the first reading.
 const END: usize = 2;
-/// Share of the maximum number of sessions from which on a device is full, and share of processor time from which on it
-/// is busy.
+/// Share of the maximum number of sessions from which a device counts as full, and share of processor time from
+/// which it counts as busy.
 const FULL: f64 = 0.97;
 const BUSY: f64 = 0.8;
 /// Smallest number of readings at the limit, or of busy processors, and largest relative growth of the sessions there.
@@ -64,7 +64,7 @@ pub(super) fn host_sessions(record: &Record) -> Said {
     )
 }
 
-/// Returns the finding on a device that has no session left.
+/// Returns the finding about a device that has no session left.
 fn is_full(record: &Record, seconds: &[Second], host: &Arc<str>, sessions: u32) -> Option<Finding> {
     let limit = place(record, host, "sessions_max")?;
     let readings = seconds.iter().filter_map(|s| Some((value(s, sessions)?, value(s, limit)?)));
@@ -110,7 +110,7 @@ fn held(record: &Record, seconds: &[Second]) -> Vec<f64> {
     seconds.iter().scan(before, add).collect()
 }
 
-/// Number of connections of the run that the sessions are compared with, and words on those connections.
+/// Number of the run's connections with which the sessions are compared, and a phrase about those connections.
 struct Outside {
     connections: f64,
     words: Words,
@@ -131,7 +131,7 @@ fn at_first(record: &Record, seconds: &[Second], sessions: u32) -> Option<(f64, 
     Some((value(&seconds[at], sessions)?, held[at].max(0.0), end))
 }
 
-/// Returns the finding on a device with several sessions per connection of the run.
+/// Returns the finding about a device with several sessions per connection of the run.
 fn has_many(
     record: &Record,
     seconds: &[Second],
@@ -171,8 +171,8 @@ fn has_many(
     Some(many(host, each, &outside, busy(record, end, host), span(seconds)))
 }
 
-/// Returns the finding on a device that is busy from the first reading on, when the run already holds its connections:
-/// the owner of the sessions is unknown.
+/// Returns the finding about a device that is busy from the first reading on, when the run already holds its
+/// connections: the owner of the sessions is unknown.
 fn is_busy_from_the_start(record: &Record, host: &Arc<str>, sessions: u32) -> Option<Finding> {
     let seconds = whole(record);
     let (now, n) = mean(seconds, sessions);

@@ -1,5 +1,6 @@
-//! Detects failures after a wait of fixed length, as in a pool that gives up: a request that gets no connection within
-//! that time fails. Jedis and DBCP often wait for some ms, HikariCP for 1, 3 or 30 s (`connectionTimeout`).
+//! Detects failures after a wait of fixed length, as in a connection pool that gives up: a request that gets no
+//! connection within that time fails. Jedis and DBCP often wait for some ms, HikariCP for 1, 3 or 30 s
+//! (`connectionTimeout`).
 //!
 //! There are two signs. First, failures take the same time, while most responses do not: longer than the fastest
 //! responses, and with a much smaller spread (a timer never fires early). Second, failures are more frequent with more
@@ -27,7 +28,8 @@ const MOST: f64 = 0.95;
 const PART: f64 = 0.97;
 /// Smallest number of successful responses.
 const ANSWERS: u64 = 100;
-/// The shortest and the longest wait before a failure, ms, and the wait from which on a time limit is as likely.
+/// The shortest and the longest wait before a failure, in ms, and the wait from which a time limit is an equally
+/// likely explanation.
 const LENGTH: (f64, f64) = (2.0, 120_000.0);
 const LONG: f64 = 900.0;
 /// Smallest number of responses that took longer than the failures, and their smallest share of the failures.
@@ -65,7 +67,8 @@ const FOLLOWING: usize = 10;
 const SURE: f64 = 0.9975;
 const ALSO_NEXT: f64 = 0.5;
 
-/// True for errors of the target itself: a client's own time limit is not one, and refused connections do not wait.
+/// Returns true for errors of the target itself. A client's own time limit is not such an error, and refused
+/// connections do not wait.
 fn is_own(record: &Record, cause: usize) -> bool {
     let name = record.causes.get(cause);
     name.is_some_and(|name| name.outcome == Outcome::Status && name.code.starts_with('5'))
@@ -221,7 +224,7 @@ fn may_be_limit(record: &Record, from: f64, (longer, failed): (u64, u64)) -> boo
     from >= LONG && (is_few || is_of_gateway)
 }
 
-/// Returns words on how failures become more frequent, if they do.
+/// Returns a phrase about how failures become more frequent, if they do.
 fn growth(failing: &[Second], labels: &[u32]) -> Option<Words> {
     let grows = |(few, many): &(f64, f64)| *many > 0.0 && *many >= MORE * few;
     if let Some((few, many)) = by_load(failing, labels).filter(grows) {

@@ -1,8 +1,8 @@
 //! Detects periods in which a target answers nothing and later continues: all requests wait, until it continues or
 //! until the plan's time limit.
 //!
-//! Start and end are those of slots of 100 ms with a response, so the length is known to a tenth of a second. Silence
-//! of users who pause, and of responses that always take as long, does not count.
+//! Start and end are those of slots of 100 ms with a response, so the length is known to a tenth of a second.
+//! Silence does not count if users pause, or if responses always take that long.
 
 use record::second::SLOTS;
 use record::{Record, Second};
@@ -47,7 +47,7 @@ struct Silence {
     seconds: std::ops::RangeInclusive<usize>,
 }
 
-/// Returns the finding on periods without a response.
+/// Returns the finding about periods without a response.
 pub(super) fn silence(record: &Record) -> Option<Finding> {
     let seconds = whole(record);
     if !record.has.slots || seconds.iter().any(|second| second.coarse.is_some()) {
@@ -59,7 +59,7 @@ pub(super) fn silence(record: &Record) -> Option<Finding> {
     let shown = |at_ms: i64| clock(at_ms - record.frame.start_ms);
     let (from, to) = (shown(longest.from_ms), shown(longest.to_ms));
     let length = (longest.to_ms - longest.from_ms) as f64;
-    // The silence may be up to one slot longer at both ends.
+    // The silence may be up to one slot longer at each end.
     let for_s = time(length + 100.0);
     let (times, times_zh) = match silences.len() {
         1 => Default::default(),
@@ -96,7 +96,7 @@ pub(super) fn silence(record: &Record) -> Option<Finding> {
     Some(finding)
 }
 
-/// Returns words on another explanation, which a result file does not exclude.
+/// Returns a phrase about another explanation, which a result file does not exclude.
 fn or_the_generator(record: &Record) -> Words {
     if record.has.generator {
         return words!("", "");
@@ -150,7 +150,7 @@ fn leave_out_usual(record: &Record, seconds: &[Second], silences: &mut Vec<Silen
 
 fn silences(record: &Record, seconds: &[Second]) -> Vec<Silence> {
     let limits: Vec<u64> = seconds.iter().map(|s| errors(record, s, is_limit)).collect();
-    // In a second with responses and time limits, the slots of the responses are unknown, so all slots count.
+    // In a second with responses and time limits, the slots of the responses are unknown, so all slots are used.
     let answers = |(second, limits): (&Second, &u64)| {
         if second.all.count <= *limits { [0; SLOTS] } else { second.all.slots }
     };

@@ -33,7 +33,7 @@ const AROUND_S: f64 = 4.0;
 const ALIKE: f64 = 1.25;
 /// Smallest speed-up from the first to the last third of a slow period that counts as gradual.
 const FASTER: f64 = 1.5;
-/// Returns the slow periods as ranges of second indexes: one or two, if all other seconds are similar.
+/// Returns the slow periods as ranges of second indexes: one or two periods, if all other seconds are similar.
 fn slower(seconds: &[Second], values: &[f64], clear: f64) -> Vec<Range<usize>> {
     let mut sorted: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
@@ -127,7 +127,7 @@ struct Parts<'s> {
     before: &'s [Second],
     during: &'s [Second],
     behind: &'s [Second],
-    /// A second slow period.
+    /// A second slow period, if there is one.
     again: &'s [Second],
     /// Requests whose times the sentence names.
     of: Of,
@@ -139,7 +139,7 @@ impl Parts<'_> {
         per_second(self.of.count(seconds) as f64 / length_s(seconds).max(1e-3))
     }
 
-    /// Returns words on response times that become shorter within the slow period.
+    /// Returns a phrase about response times that become shorter within the slow period.
     fn fading(&self) -> (&'static str, &'static str) {
         let third = self.during.len() / 3;
         let (first, rest) = self.during.split_at(third);
@@ -155,7 +155,7 @@ impl Parts<'_> {
         }
     }
 
-    /// Returns words on a second slow period.
+    /// Returns a phrase about a second slow period.
     fn again(&self, record: &Record) -> (String, String) {
         if self.again.is_empty() {
             return Default::default();

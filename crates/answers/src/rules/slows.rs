@@ -1,4 +1,5 @@
-//! Detects a target that becomes slower by itself while the load grows: its times follow the clock, not the load.
+//! Detects a target that becomes slower by itself while the load grows: its response times depend on the time, not
+//! on the load.
 //!
 //! Requests that do not wait for each other take as long at the end of the light load as at its beginning: with no more
 //! users than workers, no request waits. Under a load that no longer grows, a full target keeps its rate. If a ramp

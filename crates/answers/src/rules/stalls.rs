@@ -34,17 +34,17 @@ const WAITED: f64 = 0.8;
 /// median, as a share of the gap.
 const HELD: u64 = 3;
 const HELD_PART: f64 = 0.5;
-/// Number of gaps for a finding; number of gaps at even intervals for a finding; length in slots from which on a single
-/// gap is enough.
+/// Number of gaps for a finding; number of gaps at even intervals for a finding; length in slots from which a
+/// single gap is enough.
 const GAPS: usize = 5;
 const EVEN_GAPS: usize = 4;
 const LONG: usize = 8;
-/// Largest variation of the intervals between gaps that counts as even.
+/// Largest variation of the intervals between gaps with which they count as equal.
 const EVEN: f64 = 0.15;
-/// Length in ns from which on a pause of the generator explains a gap.
+/// Length in ns from which a pause of the generator explains a gap.
 const OWN: u64 = 50_000_000;
-/// Full processors of the generator's machine also explain a gap, because requests may have waited for a processor. But
-/// a scheduler lets no thread wait for this many slots.
+/// Saturated processors of the generator's machine also explain a gap, because requests may have waited for a
+/// processor. But a scheduler lets no thread wait for this many slots.
 const FULL: f64 = 0.95;
 const FULL_SLOTS: usize = 4;
 /// Smallest number of samples, and the smaller number that is enough for long gaps.
@@ -144,8 +144,8 @@ fn stood_still(record: &Record, seconds: &[Second], gaps: &[Gap]) -> Said {
     finding.said()
 }
 
-/// Returns the sentence on stops and the part of the test that it concerns. A result file does not show whether the
-/// machine that sent the requests paused.
+/// Returns the sentence about stops and the part of the test that it concerns. A result file does not show whether
+/// the machine that sent the requests paused.
 fn sentence(record: &Record, when: &str, when_zh: &str) -> (About, Words) {
     if record.has.generator {
         let said = words!(
@@ -206,11 +206,11 @@ fn gaps(record: &Record, seconds: &[Second], is_full: fn(&Second) -> bool) -> Ve
     let ended: Vec<u32> = seconds.iter().flat_map(|s| s.all.slots).collect();
     let slots: Vec<f64> = ended.iter().copied().map(f64::from).collect();
     let second = |slot: usize| &seconds[slot / SLOTS];
-    // Computed only on demand: most runs have no such gap.
+    // Computed only when needed, because most runs have no such gap.
     let typical = LazyCell::new(|| typical(record, seconds));
     // In the first second users still start.
     let (mut found, mut at) = (Vec::new(), SLOTS.min(slots.len()));
-    // Number of gaps in which no request waited: users in step leave such gaps.
+    // Number of gaps in which no request waited. Users that act simultaneously leave such gaps.
     let mut idle = 0;
     while at < slots.len() {
         // The usual rate over ten seconds around the slot.
@@ -253,7 +253,7 @@ fn gaps(record: &Record, seconds: &[Second], is_full: fn(&Second) -> bool) -> Ve
         }
         at = end + 1;
     }
-    // If gaps without waiting requests are usual, a gap next to some long responses is no evidence.
+    // If gaps without waiting requests are common, a gap next to some long responses is no evidence.
     if idle > found.len() {
         found.retain(|gap| gap.slots >= LONG);
     }

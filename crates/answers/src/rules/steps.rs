@@ -11,7 +11,7 @@ const AROUND_S: f64 = 2.9;
 /// Largest ratio between the two halves of each side of a step.
 const FLAT: f64 = 1.2;
 
-/// A step: the second from which on responses are slower until the end, with constant times before and after it.
+/// A step: the second from which responses are slower until the end, with constant times before and after it.
 pub(super) struct Step<'r> {
     /// Seconds of the run that were searched for a step.
     pub(super) seconds: &'r [Second],

@@ -24,9 +24,9 @@ const LONGER: f64 = 4.0;
 /// most 50 ms.
 const AT_ONCE_MS: f64 = 300.0;
 const AT_ONCE: f64 = 0.05;
-/// Mean number of responses in a piece of time, smallest number of pieces, and largest variance of the responses in them
-/// as a share of the mean, which is about 1 by chance. In 8 pieces, chance leads to at most 0.3 in 5 % of cases; in 20
-/// pieces, in 0.1 %.
+/// Mean number of responses in an interval, smallest number of intervals, and largest variance of the responses in
+/// them as a share of the mean, which is about 1 by chance. In 8 intervals, chance leads to at most 0.3 in 5 % of
+/// cases; in 20 intervals, in 0.1 %.
 const EACH: f64 = 4.0;
 const PIECES: usize = 8;
 const EVEN: f64 = 0.3;
@@ -35,7 +35,7 @@ const EVEN: f64 = 0.3;
 const PLACES: f64 = 0.7;
 const MOST: f64 = 0.25;
 
-/// Returns the finding on the first label whose requests arrived at once.
+/// Returns the finding about the first label whose requests arrived at once.
 pub(super) fn storm(id: &'static str, record: &Record) -> Option<Finding> {
     let real = |label: &u32| !record.labels[*label as usize].transaction;
     if !record.has.users || !record.has.slots {

@@ -1,4 +1,4 @@
-//! Advice for the operating system of the generator, if the texts of failures identify it: each system has its own
+//! Advice for the operating system of the generator, if the failure messages identify it. Each system has its own
 //! limits and names. Throng itself runs on Linux; result files may come from any system.
 
 use record::Record;

@@ -1,4 +1,4 @@
-//! Durations that reveal their cause: time limits of equal length, and connects that a full accept queue delays.
+//! Durations that reveal their cause: time limits of equal length, and connects delayed by a full accept queue.
 
 use std::collections::BTreeMap;
 
@@ -51,7 +51,7 @@ const AT_AGE: f64 = 0.8;
 const LOSS: f64 = 0.01;
 const TWICE: f64 = 10.0;
 const TWICE_LEAST: u64 = 5;
-/// Age in s from which on a connect needed three SYNs.
+/// Age in s from which a connect needed three SYNs.
 const TWICE_S: f64 = 1.9;
 
 /// Returns the densest point of a histogram of times: its middle in ms, and the number of values around it.
@@ -84,7 +84,7 @@ fn usual(ms: f64) -> Option<f64> {
 }
 
 pub(super) fn fixed_timeout(record: &Record) -> Said {
-    // A connect that a full accept queue never accepts ends by the kernel's own limits.
+    // A connect that a full accept queue never accepts ends because of the kernel's own limits.
     let by_age = || errors(record).filter(|_| !accept_queue(record).is_found());
     silence(record).or_else(|| short_wait(record)).or_else(by_age).unwrap_or(Said::Nothing)
 }
@@ -144,7 +144,7 @@ fn given_up(record: &Record, by_system: bool) -> u64 {
     list.map(|(_, n)| n).sum()
 }
 
-/// Returns the finding on requests that failed at the same age.
+/// Returns the finding about requests that failed at the same age.
 fn errors(record: &Record) -> Option<Said> {
     let seconds = &record.seconds;
     let ages = hist(seconds, |s| &s.all.failed);
@@ -153,13 +153,13 @@ fn errors(record: &Record) -> Option<Said> {
     if n < SAME_LEAST || (n as f64) < SAME_SHARE * all as f64 {
         return None;
     }
-    // The time limit is that of the operating system: the rule `errors_named` gives advice on it.
+    // The time limit is that of the operating system. The rule `errors_named` gives advice about it.
     if given_up(record, true) as f64 >= SAME_SHARE * n as f64 {
         return None;
     }
     let ours = given_up(record, false);
-    // Successful responses at the age of the failures show that the service takes that long: the failures then have no
-    // time limit as their cause.
+    // Successful responses at the age of the failures show that the service takes that long. The failures then have
+    // another cause than a time limit.
     let good = hist(seconds, |s| &s.all.service);
     let near = |ms: f64| (ms - age).abs() <= (WITHIN * age).max(WITHIN_MS);
     let that_old: u64 = bins_of(&good, 1000.0).iter().filter(|bin| near(bin.0)).map(|b| b.1).sum();
@@ -267,8 +267,8 @@ impl Slow {
     }
 }
 
-/// True if SYNs were mostly retransmitted to addresses to which no connection was opened: then nothing listens there,
-/// and no queue is full.
+/// Returns true if SYNs were mostly retransmitted to addresses to which no connection was opened. Then nothing
+/// listens there, and no queue is full.
 fn is_dead_address(record: &Record) -> bool {
     let sums = classes(&record.seconds);
     let again = |dead: bool| -> u64 {
@@ -278,7 +278,8 @@ fn is_dead_address(record: &Record) -> bool {
     again(true) > again(false)
 }
 
-/// Returns the sentence on slow connects and retransmitted SYNs, with the count of the target's kernel if it is known.
+/// Returns the sentence about slow connects and retransmitted SYNs, with the count of the target's kernel if it is
+/// known.
 fn queue_words((slow, all): (u64, u64), syns: u64, counted: Option<u64>) -> Words {
     let (late, of, part) = (count(slow), count(all), percent(slow as f64 / all as f64));
     let sent = count(syns);

@@ -55,8 +55,8 @@ pub(super) fn that_wait(record: &Record, growths: &[Growth<'_>]) -> Vec<u32> {
     waiting.map(|(number, _)| number).collect()
 }
 
-/// Returns the record reduced to the requests that were answered, without completions by slot: they do not say which
-/// requests failed.
+/// Returns the record restricted to the requests that were answered, without completions by slot, because these do
+/// not say which requests failed.
 pub(super) fn answered(record: &Record) -> Record {
     let part = |of: &Part| {
         let lost = of.failed.iter().map(|(bin, n)| layout::middle_of(bin) * 1000 * n).sum();
@@ -113,7 +113,7 @@ pub(super) fn alone(record: &Record, labels: &[u32]) -> Record {
     Record { seconds: record.seconds.iter().map(second).collect(), ..without_seconds(record) }
 }
 
-/// Returns words on the given labels, to follow a number of requests; empty for all labels.
+/// Returns a phrase about the given labels, to follow a number of requests; empty for all labels.
 pub(super) fn of(record: &Record, labels: &[u32]) -> Words {
     let first = labels.first().and_then(|label| record.labels.get(*label as usize));
     let Some(name) = first.map(|label| &label.name) else { return words!("", "") };

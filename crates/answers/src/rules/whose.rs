@@ -1,9 +1,9 @@
-//! Finds the threads that cause the failures of a run.
+//! Finds the threads to which the failures of a run belong.
 //!
-//! Some threads may always fail, because of their accounts, permissions, data or addresses. If they start later than
-//! the others, all totals look as if there were a limit: the rate of successful requests and their number in flight
-//! stay constant, however many requests are sent. A result file names the thread of each request. A run of Throng does
-//! not record threads, so its findings on limits mention this other explanation.
+//! Some threads may always fail, because of their accounts, permissions, data or addresses. If they start later
+//! than the others, all totals look as if there were a limit: the rate of successful requests and their number in
+//! flight stay constant, however many requests are sent. A result file names the thread of each request. A run of
+//! Throng does not record threads, so its findings about limits mention this other explanation.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use super::places::failing_labels;
 use super::say::words;
 use crate::verdict::Words;
 
-/// Smallest number of requests of a thread, all failed, from which on the thread counts as always failing.
+/// Smallest number of requests of a thread, all failed, from which the thread counts as always failing.
 const LEAST: u64 = 5;
 /// Smallest share of all failures that always failing threads must have.
 const MOST: f64 = 0.95;
@@ -80,7 +80,7 @@ pub(super) fn always(record: &Record) -> Option<Always> {
 }
 
 impl Always {
-    /// Returns a sentence on these threads.
+    /// Returns a sentence about these threads.
     pub(super) fn words(&self) -> Words {
         let (n, all) = (count(self.failing as u64), count(self.all as u64));
         let (share, share_zh) = if self.share < 1.0 {

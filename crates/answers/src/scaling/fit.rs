@@ -3,7 +3,8 @@
 use super::{Fit, Model, Point};
 use crate::distribution::student_quantile;
 
-/// Smallest relative error of a model; smaller errors count as this: measured metrics are not more precise.
+/// Smallest relative error of a model. Smaller errors are replaced by this value, because measured metrics are not
+/// more precise.
 const FLOOR: f64 = 1e-4;
 
 /// Fits all models; returns those that could be fitted, the smallest AICc first.
@@ -52,8 +53,8 @@ fn plateau(points: &[Point]) -> Option<Model> {
     fitted.min_by(|a, b| squares(points, a).total_cmp(&squares(points, b)))
 }
 
-/// Returns the regressors of 1 = c₀·X/L + c₁·(L-1)X/L + c₂·(L-1)X, which is L/X = c₀ + c₁(L-1) + c₂L(L-1) with weights
-/// (X/L)².
+/// Returns the regressors of 1 = c₀·X/L + c₁·(L-1)X/L + c₂·(L-1)X, which is L/X = c₀ + c₁(L-1) + c₂L(L-1) with
+/// weights (X/L)².
 fn row(point: &Point) -> [f64; 3] {
     let (load, rate) = (point.load, point.rate);
     [rate / load, (load - 1.0) * rate / load, (load - 1.0) * rate]

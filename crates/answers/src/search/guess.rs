@@ -1,4 +1,4 @@
-//! Selects the load to try next between two bounds.
+//! Selects the next load to try between two bounds.
 //!
 //! From the overload probe alone, with users: beyond the knee, response times in a closed loop grow in proportion to
 //! users. So the limit is expected at users divided by margin, but not before the knee, which is the throughput divided

@@ -18,9 +18,9 @@ const FAR: f64 = 0.3;
 const MOST: f64 = 1.2;
 /// Smallest exponent with which response times grow over the load where they pass a limit.
 const LEAST_SLOPE: f64 = 0.3;
-/// Degrees of freedom that the error estimated from a probe's windows is worth.
+/// Degrees of freedom that are assumed for the error estimated from a probe's windows.
 const WORTH: f64 = 4.0;
-/// Factor on the error from windows: a high percentile of the whole probe depends on its worst windows.
+/// Factor on the error from windows, because a high percentile of the whole probe depends on its worst windows.
 const WORST: f64 = 1.5;
 
 /// The fitted line of margins near the limit.
@@ -56,7 +56,7 @@ pub fn noise(margins: &[f64]) -> Option<f64> {
     Some(WORST * (variance / worth).sqrt())
 }
 
-/// Fits the line through the probes near the limit; `None` where there are too few.
+/// Fits the line through the probes near the limit; `None` if there are too few.
 pub(super) fn line(settings: &Settings, probes: &[Probe]) -> Option<Line> {
     let usable = |p: &&Probe| !p.generator && !p.certain && p.purpose != Purpose::Light;
     let mut points: Vec<Point> = probes
@@ -83,7 +83,8 @@ pub(super) fn line(settings: &Settings, probes: &[Probe]) -> Option<Line> {
     found
 }
 
-/// A probe as the fit uses it: logarithms of its load and margin, the error of the margin, and the weight.
+/// A probe in the form that the fit uses: logarithms of its load and margin, the error of the margin, and the
+/// weight.
 #[derive(Clone, Copy, Debug)]
 struct Point {
     load: f64,

@@ -285,7 +285,8 @@ fn are_found(systems: &[(&str, System, bool)], seeds: std::ops::Range<u64>, leas
     assert!(shares.iter().zip(least).all(|(share, least)| share >= least), "{shares:?}");
 }
 
-/// Seeds that the method was not tuned with. The same seeds give the same searches, so the shares are reproducible.
+/// Seeds with which the method was not tuned. The same seeds give the same searches, so the shares are
+/// reproducible.
 const FRESH: std::ops::Range<u64> = 7_000_000..7_000_200;
 
 #[test]

@@ -189,7 +189,7 @@ const READ_IN_JAVA: &[(&str, &str, &str)] = &[
 /// Reason why a property has no effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WhyNot {
-    /// The reason in words for the user.
+    /// Message for the user with the reason.
     pub(crate) words: &'static str,
     /// True if the property has an effect in plans with elements or scripts that run in Java.
     pub(crate) but_in_java: bool,

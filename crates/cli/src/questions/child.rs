@@ -244,7 +244,7 @@ fn made(asked: &Asked<'_>, code: i32, start: Instant) -> Result<Made, Failed> {
     Ok(Made { folder, record, seconds: start.elapsed().as_secs_f64() })
 }
 
-/// Free disk space in bytes below which the disk counts as full.
+/// Free disk space in bytes below which the disk counts as saturated.
 const FULL: u64 = 1 << 20;
 
 /// Returns the failure of a run whose record is missing or truncated. The usual cause is a full disk.

@@ -151,7 +151,8 @@ fn figures_of_other_work_decide_nothing() {
     assert_eq!(one.code, 6, "{one:?}");
     assert!(one.out.contains(&format!("The work is not the same: {missing}.")), "{}", one.out);
     assert!(!one.out.contains("No difference that these runs can show"), "{}", one.out);
-    // A criterion for a label that both runs have is still judged, and so is a criterion on errors that occurred.
+    // A criterion for a label that both runs have is still judged, and so is a criterion about errors that
+    // occurred.
     let label = ["--fail-if", "p95 > +5% for label Login"];
     let ended =
         program.run(&[&["compare", "both.jtl", "shifted.jtl", "--anyway"], &label[..]].concat());

@@ -173,8 +173,8 @@ impl Login {
     }
 }
 
-/// Reads the key that an operator shares with its agents, if the environment names one. The error is a sentence for the
-/// user.
+/// Reads the key that an operator shares with its agents, if the environment names one. The error is a message for
+/// the user.
 pub(super) fn shared(var: impl Fn(&str) -> Option<String>) -> Result<Option<Shared>, String> {
     let Some(path) = var(var::SEAL) else { return Ok(None) };
     let key = Shared::read(&read(var::SEAL, &path)?);

@@ -17,8 +17,8 @@ pub enum Way {
 }
 
 impl Way {
-    /// Parses the text, with the selection of waiting agents and the number of relays. The error is a sentence for the
-    /// user.
+    /// Parses the text, with the selection of waiting agents and the number of relays. The error is a message for
+    /// the user.
     pub fn read(text: &str, choice: Choice, relays: usize) -> Result<Self, String> {
         if !Server::is_one(text) {
             if choice != Choice::default() {
@@ -39,9 +39,9 @@ impl Way {
         Ok(Self::Nats(Box::new(Pools { server, agents, zones, labels, names })))
     }
 
-    /// Parses JMeter's list of hosts (`-R`, `remote_hosts`), each of which runs the whole plan. A port in it is that of
-    /// JMeter's registry; it stays in the host's name, and ssh uses its own settings. The error is a sentence for the
-    /// user.
+    /// Parses JMeter's list of hosts (`-R`, `remote_hosts`), each of which runs the whole plan. A port in it is
+    /// that of JMeter's registry; it stays in the host's name, and ssh uses its own settings. The error is a
+    /// message for the user.
     pub fn whole(text: &str) -> Result<Self, String> {
         let mut hosts: Vec<Host> = Vec::new();
         for text in text.split(',').map(str::trim).filter(|text| !text.is_empty()) {

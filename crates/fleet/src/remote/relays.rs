@@ -69,8 +69,8 @@ pub(crate) fn here(takeover: Option<&str>) -> Command {
     command
 }
 
-/// Returns the machines of each relay. `waiting` lists the waiting agents, grouped by zone. The error is a sentence for
-/// the user.
+/// Returns the machines of each relay. `waiting` lists the waiting agents, grouped by zone. The error is a message
+/// for the user.
 pub(crate) fn divide(way: &Way, count: usize, waiting: &[String]) -> Result<Vec<Way>, String> {
     let all = match way {
         Way::Ssh(hosts) => hosts.len(),

@@ -76,7 +76,7 @@ fn gaps(closed: &BTreeMap<i64, Closed>, origin_ms: i64) -> Vec<Gap> {
     gaps
 }
 
-/// Returns the length in seconds from which on a gap is a pause; `None` if no gap is a pause.
+/// Returns the length in seconds from which a gap is a pause; `None` if no gap is a pause.
 fn least_pause(gaps: &[Gap], with_rows: usize) -> Option<i64> {
     let mut idle: Vec<i64> = gaps.iter().map(Gap::idle).collect();
     idle.sort_unstable_by_key(|idle| std::cmp::Reverse(*idle));

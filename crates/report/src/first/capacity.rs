@@ -97,8 +97,8 @@ fn ladder(page: &CapacityPage) -> Curves {
     }
 }
 
-/// Builds the chart of the judged time over the load, with the limit as a line. Without a criterion on times, the chart
-/// shows p99. Returns `None` if no probe has such a time.
+/// Builds the chart of the judged time over the load, with the limit as a line. Without a criterion about times,
+/// the chart shows p99. Returns `None` if no probe has such a time.
 fn by_load(page: &CapacityPage) -> Option<Curves> {
     let mut ticks: Vec<(f64, String)> =
         page.probes.iter().map(|probe| (probe.load, load(probe.load))).collect();

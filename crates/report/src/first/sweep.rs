@@ -11,7 +11,7 @@ use crate::model::sweep::{Point, StoppedBy};
 use crate::model::{Quantile, SweepPage, Words, words};
 use crate::svg::curves::{Curve, Curves, Join, Spot, draw};
 
-/// Ratio of the largest to the smallest load from which on the axis is logarithmic.
+/// Ratio of the largest to the smallest load from which the axis is logarithmic.
 const WIDE: f64 = 8.0;
 /// Percentiles in the chart and the table.
 const SHOWN: [f64; 3] = [0.5, 0.95, 0.99];

@@ -6,7 +6,7 @@ use crate::captions::nothing;
 use crate::html::Html;
 use crate::model::{Criterion, Finding, Verdict, words};
 
-/// Largest number of findings on the first screen. The page of findings shows all.
+/// Largest number of findings about the first screen. The page of findings shows all.
 const MOST: usize = 5;
 
 /// Renders the verdict on one run. Its criteria affect the text for a verdict without findings.

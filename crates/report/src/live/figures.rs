@@ -44,7 +44,7 @@ pub(super) struct Figures {
     stopping: bool,
 }
 
-/// Number of periods with throttling from which on throttling is not only due to the start of the run.
+/// Number of periods with throttling from which throttling is not only due to the start of the run.
 const QUOTA_STOPS: u64 = 5;
 
 /// A CPU quota of the generator's control group.

@@ -14,7 +14,7 @@ use super::{About, Criterion as Lamp, Verdict, words};
 use crate::captions;
 use crate::captions::numbers::{at_once_text, counted, load, number, percent, whole};
 
-/// Share of failed requests from which on the answer mentions failures, if no criterion covers errors.
+/// Share of failed requests from which the answer mentions failures, if no criterion covers errors.
 const MUCH_FAILED: f64 = 0.01;
 
 /// A probe of the search.
@@ -224,8 +224,8 @@ impl CapacityPage {
     }
 }
 
-/// Finds the time that decides a search, and adds its value to each probe: the time of the first criterion that a probe
-/// did not meet, otherwise that of the first criterion on times.
+/// Finds the time that decides a search, and adds its value to each probe: the time of the first criterion that a
+/// probe did not meet, otherwise that of the first criterion about times.
 fn judged(probes: &[Probe]) -> (Option<JudgedTime>, Vec<Probe>) {
     let mut probes = probes.to_vec();
     let times: Vec<(&str, JudgedTime)> = probes.first().map_or_else(Vec::new, |probe| {

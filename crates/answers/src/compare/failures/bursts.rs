@@ -1,12 +1,12 @@
-//! Short bursts of failures: each burst counts as one event, however many samples were in flight during it.
+//! Short bursts of failures. Each burst counts as one event, however many samples were in flight during it.
 //!
-//! A burst is a stretch of seconds with far more failures than the average share of the run predicts. Adjacent seconds
-//! without any success belong to it. A stretch of [`LASTING`] seconds and more is not a short burst but a state of the
-//! target. Cost: a few passes over the seconds.
+//! A burst is a sequence of seconds with far more failures than the average share of the run predicts. Adjacent
+//! seconds without any success belong to it. A sequence of [`LASTING`] seconds or more is not a short burst but a
+//! state of the target. Cost: a few passes over the seconds.
 
 use super::{Course, Unit};
 
-/// Length in seconds from which on failures count as lasting.
+/// Length in seconds from which failures count as lasting.
 pub(super) const LASTING: usize = 5;
 const LASTING_MS: f64 = 1000.0 * LASTING as f64;
 /// Smallest excess of failures in a burst over the expected number, in standard deviations.
@@ -48,7 +48,7 @@ fn short(units: &[Unit]) -> Vec<Burst> {
         let (first, last) = (at, stretch(units, &is_in, at));
         at = last + 1;
         let (from, to) = (with_silence(units[..first].iter().rev()), with_silence(&units[at..]));
-        // A long run keeps intervals in place of old seconds. Failures can take a shorter time than their interval.
+        // A long run stores intervals instead of old seconds. Failures can take a shorter time than their interval.
         let ms: f64 = units[first..=last].iter().map(Unit::least_ms).sum();
         if ms.max(from).max(to) < LASTING_MS {
             let failed = units[first..=last].iter().map(|unit| unit.failed).sum();
@@ -58,7 +58,7 @@ fn short(units: &[Unit]) -> Vec<Burst> {
     found
 }
 
-/// Returns the last second of the stretch that starts at `first`; gaps without any success belong to the stretch.
+/// Returns the last second of the sequence that starts at `first`. Gaps without any success belong to the sequence.
 fn stretch(units: &[Unit], is_in: &[bool], first: usize) -> usize {
     let mut last = first;
     for at in first + 1..units.len() {
@@ -71,7 +71,7 @@ fn stretch(units: &[Unit], is_in: &[bool], first: usize) -> usize {
     last
 }
 
-/// Returns the time, in ms, directly beside a stretch in which no request succeeds.
+/// Returns the time, in ms, directly before or after a sequence in which no request succeeds.
 fn with_silence<'u>(beside: impl IntoIterator<Item = &'u Unit>) -> f64 {
     beside.into_iter().take_while(|unit| !unit.succeeds()).map(|unit| f64::from(unit.ms)).sum()
 }

@@ -44,7 +44,7 @@ fn an_outage_of_one_side_is_beyond_chance_and_has_its_time() {
     assert!(!of(&good, &Course([good.0[..3].to_vec(), few.0].concat())).is_beyond);
 }
 
-/// True if counts call the sides different when each failure counts as independent, even in bursts.
+/// Returns true if counts call the sides different when each failure counts as independent, even in bursts.
 fn is_called_by_each(a: &Course, b: &Course) -> bool {
     let sides = [a, b].map(|side| (counted(&[side]), design_effect(&[side]), side));
     let share = |at: usize| sides[at].0.1 as f64 / sides[at].0.0 as f64;
@@ -58,8 +58,8 @@ fn is_called_by_each(a: &Course, b: &Course) -> bool {
 
 #[test]
 fn sides_that_fail_alike_are_hardly_ever_called_different() {
-    // Three kinds: independent failures, a share that lasts for some seconds, and outages of a second, equally many on
-    // average.
+    // Three kinds of failures: independent ones, a share that lasts for some seconds, and outages of a second, with
+    // the same average number.
     let bursts = |each: f64, seed: u64| {
         let mut random = Random::new(seed);
         let down: Vec<bool> = (0..100).map(|_| random.uniform() < each / 100.0).collect();

@@ -1,4 +1,4 @@
-//! Texts on the failures of two sides.
+//! Sentences about the failures of two sides.
 
 use stats::grouped::{count, things};
 
@@ -8,8 +8,8 @@ use crate::rules::clock;
 use crate::verdict::Words;
 
 impl Failures {
-    /// Describes the failures of the side with the larger share, when they happened, and the failures of the other
-    /// side.
+    /// Returns a description of the failures of the side with the larger share, with their time, and of the
+    /// failures of the other side.
     pub fn words(&self) -> Words {
         let more = usize::from(self.change >= 0.0);
         let names = ["A", "B"];
@@ -86,8 +86,8 @@ impl Failures {
         let Some((from, to)) = self.event_ms else { return Default::default() };
         // The recorded seconds of a run end some milliseconds early or late.
         let (from, to) = (clock(from + 500), clock(to + 500));
-        // A short event lasts for a part of its seconds only. An event of a long run may last for a part of its
-        // intervals only.
+        // A short event takes only a part of its seconds. An event of a long run may take only a part of its
+        // intervals.
         let within = self.is_coarse || self.short_events.is_some();
         let (begin, and) = if within { ("between", "and") } else { ("from", "to") };
         let span_zh =

@@ -1,6 +1,6 @@
-//! Metrics as other load testers and everyday speech name them, and what a criterion calls them.
+//! Names of metrics in other load testers and in everyday speech, with the names that a criterion uses.
 
-/// Names without blanks in lower case, and the metric to write in their place.
+/// Names without blanks in lower case, with the metric to write instead.
 const NAMES: &[(&[&str], &str)] = &[
     (
         &[
@@ -102,23 +102,23 @@ const NAMES: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// Words that stand beside the number of a percentile in other spellings.
+/// Words next to the number of a percentile in other notations.
 const AROUND: &[&str] =
     &["percentile", "percent", "quantile", "perc", "pct", "line", "th", "p", "q"];
 
-/// Returns what to write for a name that is no metric of a criterion.
+/// Returns the metric to write instead of a name that is not a metric of a criterion.
 pub(super) fn meant(name: &str) -> Option<String> {
     if let Some(percent) = percentile(name) {
         return Some(format!("p{percent}"));
     }
-    // k6 writes tags and statistics behind the metric: http_req_duration{name:Login}, http_req_duration: p95.
+    // k6 writes tags and statistics after the metric: http_req_duration{name:Login}, http_req_duration: p95.
     let ends = |c: char| matches!(c, '{' | ':' | '(');
     let bare = name.split(ends).next().unwrap_or(name);
     let of = |name: &str| NAMES.iter().find(|(names, _)| names.contains(&name));
     of(name).or_else(|| of(bare)).map(|(_, words)| (*words).to_owned())
 }
 
-/// Returns the number of a percentile in another spelling: `95th`, `p95%`, `pct95`, `90%line`, `percentile95`.
+/// Returns the number of a percentile in another notation: `95th`, `p95%`, `pct95`, `90%line`, `percentile95`.
 fn percentile(name: &str) -> Option<f64> {
     let mut rest = name;
     loop {

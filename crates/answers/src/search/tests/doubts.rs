@@ -1,4 +1,4 @@
-//! Searches in which some probes have findings on the generator.
+//! Searches in which some probes have findings about the generator.
 
 use super::super::*;
 
@@ -12,8 +12,8 @@ const SETTINGS: Settings = Settings {
     probes: 10,
 };
 
-/// Runs a search on a target that holds up to a limit. `doubt` returns true if the probe with this load and number has
-/// a finding on the generator.
+/// Runs a search on a target that holds up to a limit. `doubt` returns true if the probe with this load and number
+/// has a finding about the generator.
 fn search(limit: f64, doubt: impl Fn(f64, usize) -> bool) -> (Answer, Vec<Probe>) {
     let mut probes = Vec::new();
     loop {

@@ -78,7 +78,7 @@ pub(super) fn together(points: &[Point], unit: &Words) -> Verdict {
     Verdict { silent, unchecked, ..all }
 }
 
-/// Returns the reportable findings on a point.
+/// Returns the reportable findings about a point.
 fn findings(point: &Point) -> impl Iterator<Item = &Finding> {
     let is_empty = point.figures.samples == 0;
     point.verdict.findings.iter().filter(move |finding| finding.id != FEW || is_empty)

@@ -30,7 +30,7 @@ pub(super) struct Begin {
     pub(super) is_knee: bool,
 }
 
-/// Finds the load at which errors begin. `knee` is the number of requests in flight from which on throughput does not
+/// Finds the load at which errors begin. `knee` is the number of requests in flight from which throughput does not
 /// grow, if known.
 pub(super) fn begin(points: &[Point], knee: Option<f64>, axis: Axis) -> Option<Begin> {
     let mut points: Vec<&Point> = points.iter().collect();
