@@ -151,9 +151,9 @@ pub enum Class {
     Doubtful,
 }
 
-/// Classifies a load by the seconds of its trials, like the code of the draft. Bad seconds of short trials count
-/// only as far as they exceed the good seconds of short trials. Of the seconds that are missing to `sum`, the worst
-/// and the best case are considered.
+/// Classifies a load by the seconds of its trials, like the code of the draft. Bad seconds of short trials count only
+/// as far as they exceed the number allowed for the good seconds of short trials. Of the seconds that are missing to
+/// `sum`, the worst and the best case are considered.
 pub fn classify(trials: &[Trial], exceed: f64, sum: f64) -> Class {
     let seconds = |full: bool, good: bool| -> f64 {
         trials.iter().filter(|t| t.full == full && t.good == good).map(|t| t.seconds).sum()

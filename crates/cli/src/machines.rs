@@ -229,7 +229,7 @@ pub(crate) fn engines(request: &Request) -> Option<String> {
     Some(hosts.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
 }
 
-/// Returns the number of users as a description; with `-R` or `-r` it adds that each host has this number.
+/// Returns the number of users as a phrase; with `-R` or `-r` it adds that each host has this number.
 pub(crate) fn on_each(request: &Request, users: u64) -> String {
     let users = things(users, "user");
     match &request.fleet {

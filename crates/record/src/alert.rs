@@ -7,21 +7,21 @@ use crate::Fact;
 /// Prefix of the names of facts that hold alerts. A key that identifies the alert follows the prefix.
 const NAME: &str = "alert ";
 
-/// An alert with its begin and its end.
+/// An alert with its start and its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Alert {
     pub name: String,
     /// Labels as `name=value`, separated by commas, without the name of the alert.
     pub labels: String,
     pub summary: String,
-    /// Begin of the alert as the Alertmanager reports it, epoch ms. It may be before the run.
+    /// Start of the alert as the Alertmanager reports it, epoch ms. It may be before the run.
     pub from_ms: i64,
     /// End of the alert, epoch ms; `None` if the alert still fired when the run ended.
     pub until_ms: Option<i64>,
 }
 
 impl Alert {
-    /// Builds a fact from the alert. `key` distinguishes the alert from others of the host. The texts must not contain
+    /// Builds a fact from the alert. `key` distinguishes the alert from others of the host. No string may contain
     /// control characters.
     pub fn fact(&self, host: &str, key: &str) -> Fact {
         let until = self.until_ms.map_or_else(String::new, |ms| ms.to_string());

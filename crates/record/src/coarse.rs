@@ -27,7 +27,7 @@ const HOUR_MS: i64 = 3_600_000;
 /// [`LEAST`] bins.
 const MOST_OF_LABELS: usize = 8192;
 const LEAST: usize = 64;
-/// Shortest piece of a second whose request rate is used, ms.
+/// Shortest part of a second whose request rate is used, ms.
 const WHOLE_MS: u32 = 900;
 /// Largest delay of a second's measured end after its nominal end, ms.
 const LATE_MS: i64 = 500;
@@ -37,8 +37,8 @@ const LATE_MS: i64 = 500;
 pub struct Coarse {
     /// Length of the interval, ms: one of the lengths in [`LEVELS`].
     pub step_ms: u32,
-    /// Lowest and highest request rate of the full seconds in the interval, per second; `None` if the interval has only
-    /// pieces of seconds.
+    /// Lowest and highest request rate of the full seconds in the interval, per second; `None` if the interval has
+    /// only partial seconds.
     pub rates: Option<(f64, f64)>,
     /// Highest error rate of a second, errors per second. `cpu` is the highest CPU usage of a second, in CPU seconds
     /// per second.
@@ -59,7 +59,8 @@ pub struct Range {
 }
 
 impl Coarse {
-    /// Converts one second into a range whose least and most of each metric are that second's own value.
+    /// Converts one second into a range: the lowest and the highest value of each metric are the value of this
+    /// second.
     fn of(second: &Second) -> Self {
         if let Some(coarse) = &second.coarse {
             return (**coarse).clone();
@@ -103,7 +104,7 @@ impl Coarse {
 }
 
 impl Second {
-    /// Returns the lowest and the highest request rate of the single seconds, per second; `None` for a piece of a
+    /// Returns the lowest and the highest request rate of the single seconds, per second; `None` for a partial
     /// second.
     pub fn rates(&self) -> Option<(f64, f64)> {
         match &self.coarse {
@@ -175,7 +176,7 @@ impl Second {
         }
     }
 
-    /// Turns a second, or joined seconds, into an interval.
+    /// Completes an interval of `step_ms` from a second or from joined seconds.
     fn finish(&mut self, step_ms: u32) {
         let mut coarse = self.coarse.take().unwrap_or_else(|| Box::new(Coarse::of(self)));
         coarse.step_ms = coarse.step_ms.max(step_ms);
@@ -277,8 +278,8 @@ fn weighted(a: (f64, f64), b: (f64, f64)) -> f64 {
     if weights > 0.0 { (a.0 * a.1 + b.0 * b.1) / weights } else { a.0 }
 }
 
-/// Returns the length in ms of the interval that a second belongs to; 0 for a second that is too young to be joined.
-/// `tight` is the number of times that all ages are halved.
+/// Returns the length in ms of the interval that a second belongs to; 0 for a second that is too young to be
+/// joined. All age limits are halved `tight` times.
 pub(crate) fn step_of(at_ms: i64, start_ms: i64, now_ms: i64, tight: u32) -> u32 {
     let is_old = |(step, age): &&(u32, i64)| {
         let end_ms = start_ms + (bucket(at_ms, start_ms, *step) + 1) * i64::from(*step);
@@ -308,8 +309,8 @@ impl Joiner {
         Self { start_ms, ..Self::default() }
     }
 
-    /// Adds a second to an interval of length `step_ms`. Returns the previous interval if this second begins a new one.
-    /// A second that is a longer interval already keeps its length.
+    /// Adds a second to an interval of length `step_ms`. Returns the previous interval if this second begins a new
+    /// one. An entry that is a longer interval already keeps its length.
     pub(crate) fn add(&mut self, second: Second, step_ms: u32) -> Option<Second> {
         let own = second.coarse.as_ref().map_or(0, |coarse| coarse.step_ms);
         let step_ms = step_ms.max(own);
@@ -320,7 +321,7 @@ impl Joiner {
         before
     }
 
-    /// Returns the last interval; `None` if no second was added since the one before.
+    /// Returns the last interval; `None` if no second was added since the last interval was returned.
     pub(crate) fn end(&mut self) -> Option<Second> {
         let open = std::mem::take(&mut self.open);
         let is_single = open.len() == 1;
@@ -407,7 +408,7 @@ impl crate::Record {
         self
     }
 
-    /// Returns the length of the intervals of a long run in ms; `None` if all seconds are as measured.
+    /// Returns the length in ms of the intervals of a long run; `None` if no seconds have been joined.
     pub fn step_ms(&self) -> Option<u32> {
         self.seconds.iter().filter_map(|second| second.coarse.as_ref()).map(|one| one.step_ms).max()
     }
@@ -417,15 +418,15 @@ impl crate::Record {
 /// length.
 pub const MOST_SECONDS: usize = 10_800;
 
-/// The seconds of a record that is being read. They are kept as written until more than [`MOST_SECONDS`] are read or
-/// one is an interval. Then they are joined into the shortest intervals that fit. So memory is bounded for a run of any
-/// length.
+/// The seconds of a record that is being read. They are kept as written until there are more than [`MOST_SECONDS`]
+/// of them or one of them is an interval. Then they are joined into the shortest intervals that fit. So memory is
+/// bounded for a run of any length.
 #[derive(Debug, Default)]
 pub(crate) struct Seconds {
     pub(crate) list: Vec<Second>,
     /// Length of the intervals, ms; 0 as long as seconds are kept as measured.
     step_ms: u32,
-    /// Number of seconds in the list above which the list is joined once more.
+    /// Number of seconds in the list above which they are joined once more.
     full: usize,
 }
 

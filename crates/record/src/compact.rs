@@ -18,7 +18,7 @@ use crate::kept::Kept;
 use crate::second::Second;
 use crate::sum::Sum;
 
-/// Limit for slow samples in an interval, in bytes before compression.
+/// Limit for the slow samples in an interval, in bytes before compression.
 const KEPT: usize = 64 << 10;
 /// Length of intervals from which the limit applies, ms.
 const KEPT_FROM_MS: u32 = 60_000;
@@ -33,8 +33,8 @@ pub struct Ages {
     pub tight: u32,
 }
 
-/// Copies the file of a record, and joins seconds into longer intervals the older they are. `from` must end after a
-/// whole frame.
+/// Copies the file of a record, and joins seconds into intervals that are longer the older the seconds are. `from`
+/// must end after a whole frame.
 pub fn compact(from: &mut impl Read, to: &mut impl Write, ages: Ages) -> io::Result<()> {
     let mut magic = Vec::new();
     from.by_ref().take(MAGIC.len() as u64).read_to_end(&mut magic)?;

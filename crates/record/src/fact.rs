@@ -1,4 +1,4 @@
-//! Settings in force of watched hosts, as their exporters report them.
+//! Effective settings of watched hosts, as their exporters report them.
 //!
 //! Unlike a [`Series`](crate::Series), a fact has one value for a run. All names so far are settings of JVMs. Other
 //! kinds of hosts may get their own names; readers ignore unknown names.
@@ -27,8 +27,9 @@ impl Fact {
     pub const JAVA: &str = "java";
     /// Name of the setting for the command-line options of the JVM, with secrets masked.
     pub const ARGUMENTS: &str = "arguments";
-    /// Name of the setting for JVM options that stand after the program's name, so that Java passes them to the
-    /// program as arguments. Example: `-jar app.jar -Xmx1g`. Values of several JVMs on a host are separated by `; `.
+    /// Name of the setting for misplaced JVM options: they stand after the program's name, so that Java passes them
+    /// to the program as arguments. Example: `-jar app.jar -Xmx1g`. Values of several JVMs on a host are separated
+    /// by `; `.
     pub const MISPLACED: &str = "misplaced_options";
 
     /// Adds a fact to a list in which each name occurs once per host. Returns true if the list has changed.

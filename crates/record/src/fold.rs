@@ -41,7 +41,7 @@ fn is_id(word: &str) -> bool {
         && word.bytes().any(|b| b.is_ascii_digit())
 }
 
-/// Returns the text after the UUID at the beginning of `text`; `None` without a UUID there.
+/// Returns the rest of `text` after the UUID at its beginning; `None` without a UUID there.
 fn behind_uuid(text: &str) -> Option<&str> {
     let mut rest = text;
     for (at, length) in [8, 4, 4, 4, 12].into_iter().enumerate() {

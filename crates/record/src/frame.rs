@@ -1,4 +1,4 @@
-//! The facts of a run that do not change while it runs: program, plan, machine, load, ending.
+//! The facts of a run that do not change while it runs, such as program, plan, machine and load; and its ending.
 
 /// Name of the setting that holds a hash of the plan's text, without properties.
 pub const PLAN_TEXT: &str = "plan text";
@@ -24,11 +24,12 @@ pub const MISSING_INCLUDES: &str = "missing_includes";
 /// Name of the setting that holds the number of assertions on the samplers of the plan.
 pub const ASSERTIONS: &str = "assertions";
 
-/// Name of the setting that lists the series in responses, one `NAME=SOURCE` per line: the property as the user set
-/// it.
+/// Name of the setting that lists the data series extracted from responses, one `NAME=SOURCE` per line: the
+/// property as the user set it.
 const SERIES: &str = "-Jthrong.series";
 
-/// Name of the setting of a run whose users loop forever: a main thread group has neither a loop count nor a duration.
+/// Name of the setting that marks a run whose users loop forever: a main thread group has neither a loop count nor
+/// a duration.
 pub const ENDLESS: &str = "endless";
 /// Name of the setting that exists only if the plan has a main thread group.
 pub const MAIN_GROUP: &str = "main_group";
@@ -69,7 +70,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Returns names and sources of the series in responses, in the order of their indices.
+    /// Returns names and sources of the data series extracted from responses, in the order of their indices.
     pub fn series(&self) -> impl Iterator<Item = (&str, &str)> {
         let list = self.settings.iter().find(|(name, _)| name == SERIES);
         let lines = list.into_iter().flat_map(|(_, lines)| lines.lines());
@@ -83,8 +84,8 @@ impl Frame {
         count.is_some_and(|(_, count)| count.parse().is_ok_and(|count: u64| count > 0))
     }
 
-    /// Returns the time that rates are relative to, in seconds: the time in which users ran if known, else the length
-    /// of the run.
+    /// Returns the time to which rates are relative, in seconds: the time in which users ran if known, else the
+    /// length of the run.
     pub fn rate_s(&self) -> f64 {
         let ms = if self.ran_ms > 0 { self.ran_ms } else { self.length_ms };
         ms.max(1) as f64 / 1000.0
@@ -98,8 +99,8 @@ pub struct Load {
     pub users: u64,
     /// Largest requested number of starts per second at one time, from throughput timers, arrivals or `--rps`.
     pub rate: Option<f64>,
-    /// Changes of the rate that timers keep, from the start on: length of each piece in ms, rate at its begin, rate at
-    /// its end. Empty if the rate is constant.
+    /// Changes of the rate that timers keep, from the start on: length of each section in ms, rate at its start,
+    /// rate at its end. Empty if the rate is constant.
     pub schedule: Vec<(i64, f64, f64)>,
     /// Requested length of the run, ms.
     pub length_ms: Option<i64>,
@@ -115,7 +116,7 @@ pub enum Ending {
     Completed,
     Interrupted,
     StoppedByPlan,
-    /// A threshold ended the run; the text names it.
+    /// A threshold ended the run; the string names it.
     Aborted(String),
 }
 
@@ -136,7 +137,7 @@ pub enum Change {
     WentOn,
     /// A phase of the load begins: `ramp`, `hold`, step number …
     Phase(String),
-    /// The stop began: users end after their samples in flight, or at once.
+    /// The stop of the run began: users end after their samples in flight, or at once.
     Stop {
         at_once: bool,
     },

@@ -21,7 +21,8 @@ use crate::{CauseName, Label};
 pub const MOST_LABELS: usize = 500;
 /// Largest number of causes in a record.
 const MOST_CAUSES: usize = 300;
-/// Largest number of label names whose numbers are stored. A further name is looked up by its pattern each time.
+/// Largest number of label names whose label numbers are stored. A further name is looked up by its pattern each
+/// time.
 const MOST_NAMES: usize = 50_000;
 
 /// Assigns numbers to labels and causes.
@@ -29,12 +30,12 @@ const MOST_NAMES: usize = 50_000;
 pub(crate) struct Names {
     pub(crate) labels: Vec<Label>,
     pub(crate) causes: Vec<CauseName>,
-    /// Numbers of the names of requests (index 0) and transactions (index 1). A folded label keeps its original number
-    /// here.
+    /// Numbers of the names of requests (index 0) and transactions (index 1). A folded label keeps its original
+    /// number here.
     numbers: [HashMap<Arc<str>, u32>; 2],
-    /// Pairs of a folded label's number and the number of the label that it is counted under.
+    /// Pairs of numbers: of a folded label, and of the label under which it is counted.
     pub(crate) folded: Vec<(u32, u32)>,
-    /// The number that each label is counted under, by label number.
+    /// The number under which each label is counted, by label number.
     into: Vec<u32>,
     /// Number of labels that are not folded into another label.
     own: usize,
@@ -89,7 +90,7 @@ impl Names {
         number
     }
 
-    /// Adds a new label with a number of its own.
+    /// Adds a new label with a separate number.
     fn add(&mut self, name: &Arc<str>, transaction: bool) -> u32 {
         let group = pattern(name);
         if *group != **name
@@ -184,7 +185,7 @@ impl Names {
         number
     }
 
-    /// Returns the number of a cause of errors. If the cause is new, the label becomes its first label.
+    /// Returns the number of a cause of errors. If the cause is new, its first label is this one.
     pub(crate) fn cause_of(
         &mut self,
         outcome: Outcome,
@@ -198,7 +199,7 @@ impl Names {
         self.cause(&stats::cause::Cause { outcome, code, message, count, first_label, first_ms })
     }
 
-    /// Returns the number of a cause of errors that has been counted before; `None` if it has no number of its own.
+    /// Returns the number of a cause of errors that has been counted before; `None` if it has no separate number.
     pub(crate) fn known_cause(&self, outcome: Outcome, code: &str, message: &str) -> Option<u32> {
         let key = (outcome, code.into(), message.into());
         self.cause_numbers.get(&key).copied()

@@ -34,34 +34,35 @@ use crate::read::{Given, ReadError, fold, given, in_order};
 use crate::second::{Checked, Part, SLOTS, Second, settle};
 use crate::{Flaw, Has, Record, wordings};
 
-/// Plausible times of a test, ms since 1970: from 1990 to 2100. Rows outside are left out, unless all rows are: a
-/// sample that never started has time 0.
+/// Plausible times of a test, ms since 1970: from 1990 to 2100. Rows outside this range are left out, unless all
+/// rows are: a sample that never started has time 0.
 const TIMES: Range<i64> = 631_152_000_000..4_102_444_800_000;
-/// Accepted times of a row, ms since 1970. The range allows for a clock that started at 0 or ran ahead, until 2255.
+/// Accepted times of a row, ms since 1970. The range, up to 2255, allows for a clock that started at 0 or ran
+/// ahead.
 const READ: Range<i64> = 0..9_000_000_000_000;
 /// Largest number of failed samples kept for each cause. `KEPT` is the limit for all kept samples.
 const KEPT_OF_A_CAUSE: usize = 5;
 const KEPT: usize = 20_000;
-/// Longest text of a kept sample, bytes.
+/// Longest excerpt of a kept sample, bytes.
 const EXCERPT: usize = 500;
 /// Number of seconds after which no more rows of a second are expected.
 const SETTLED: i64 = 5;
-/// Largest number of times that rows come for a closed second. Beyond it no second is closed any more, because the rows
-/// of the file are in no order.
+/// Limit for the number of rows that come for a closed second. Beyond it no second is closed any more, because the
+/// rows of the file are in no order.
 const MOST_LATE: u32 = 10_000;
 const MS: u64 = 1_000_000;
 /// Prefix of the response message that JMeter writes for a transaction.
 const TRANSACTION: &str = "Number of samples in transaction : ";
-/// Number of rows from which time stamps without fractions of a second are not a coincidence.
+/// Smallest number of rows for which time stamps without fractions of a second are not a coincidence.
 const LEAST_ROWS: u64 = 10;
 /// Shortest length of the last second, ms.
 const LEAST_MS: i64 = 100;
-/// Shortest first second, ms. A shorter piece is joined to the next second.
+/// Shortest first second, ms. A shorter one is joined to the next second.
 const PIECE_MS: i64 = 500;
 
 impl Record {
     /// Reads the folder of a run, a record or a result file; `-` is standard input. `columns` are the columns of a
-    /// result file without a heading, and the format of its time stamps.
+    /// result file without a header row, and the format of its time stamps.
     pub fn open(path: &Path, columns: &Columns) -> Result<Self, ReadError> {
         match given(path)? {
             Given::Run(record) => Ok(*record),
@@ -109,7 +110,7 @@ impl Record {
         Self::of_rows_with(from, &Columns::default())
     }
 
-    /// Reads the rows of a result file. `columns` apply where the heading of the file does not name them.
+    /// Reads the rows of a result file. `columns` apply where the header row of the file does not name them.
     pub fn of_rows_with(
         from: impl Read,
         columns: &Columns,
@@ -127,13 +128,13 @@ impl Record {
 #[derive(Debug, Default)]
 pub struct Rows {
     near: Gathered,
-    /// Rows outside the plausible times. `left_out` is their number and the line of the first.
+    /// Rows outside the plausible times. `left_out` holds their number and the line of the first.
     far: Option<Box<Gathered>>,
     left_out: (u64, u64),
     /// True if a row in `far` has a start time other than 0.
     has_started: bool,
     left: Left,
-    /// True if any row so far said whether its sample succeeded.
+    /// True if any row so far has said whether its sample succeeded.
     says_success: bool,
 }
 
@@ -155,13 +156,13 @@ struct Gathered {
     groups: groups::Groups,
     threads: threads::Threads,
     inside: inside::Inside,
-    /// Errors of failed transactions that had no rows of their samples, by second, label and cause.
+    /// Errors of failed transactions without rows for their samples, by second, label and cause.
     failed: BTreeMap<(i64, u32, u32), u64>,
     kept: Vec<Kept>,
     of_causes: HashMap<u32, usize>,
     /// The slowest sample of each label and minute, as an index into `kept`.
     slowest: HashMap<(u32, i64), usize>,
-    /// True if any row did not say whether its sample succeeded.
+    /// True if any row has not said whether its sample succeeded.
     errors_unknown: bool,
 }
 
@@ -216,8 +217,9 @@ struct Row {
 }
 
 impl Row {
-    /// Parses a row. With `empty_fails`, an empty field `success` means a failure, as in JMeter. Without it, the field
-    /// is empty in all rows so far, so that the file does not say which samples failed.
+    /// Parses a row. With `empty_fails`, an empty field `success` means a failure, as in JMeter. Without it, an
+    /// empty field says nothing: the field is empty in all rows so far, so that the file does not say which samples
+    /// failed.
     fn of(fields: &Fields<'_>, start_ms: i64, empty_fails: bool) -> Option<Self> {
         let natural = |column| fields.number(column).and_then(|n| u64::try_from(n).ok());
         let elapsed_ms = natural(Column::Elapsed).filter(|ms| *ms < LONGEST_MS as u64)?;
@@ -246,7 +248,7 @@ impl Row {
         })
     }
 
-    /// Adds the row to the metrics of a second. `in_second_ms` is the time from the begin of the second to the end
+    /// Adds the row to the metrics of a second. `in_second_ms` is the time from the start of the second to the end
     /// of the sample.
     fn add_to(&self, part: &mut Part, in_second_ms: i64) {
         let bin = layout::index_of(self.elapsed / self.samples.max(1) / 1000);
@@ -426,7 +428,8 @@ impl Gathered {
         }
     }
 
-    /// Notes a failed transaction. Its cause counts only if the transactions of its label turn out to be requests.
+    /// Records a failed transaction. Its cause counts only if the transactions of its label turn out to be
+    /// requests.
     fn fail_transaction(
         &mut self,
         fields: &Fields<'_>,
@@ -467,7 +470,7 @@ impl Gathered {
         labels
     }
 
-    /// Keeps the slowest sample of a label and a minute.
+    /// Keeps the sample if it is the slowest of its label and minute.
     fn keep_slow(&mut self, fields: &Fields<'_>, row: &Row, key: (u32, i64)) {
         let at = self.slowest.get(&key).copied();
         if at.is_some_and(|at| self.kept[at].elapsed >= row.elapsed) {
@@ -522,7 +525,7 @@ impl Gathered {
                 second.all.merge(&part);
             }
             second.all.shrink();
-            // A second without rows gets the number of users of the second before.
+            // A second without rows gets the number of users of the previous second.
             if second.labels.is_empty() {
                 second.users = users;
             }
@@ -547,7 +550,7 @@ impl Gathered {
     }
 }
 
-/// Lets the first second begin with the first sample's start, and joins a short piece of a second there to the next
+/// Lets the first second begin with the first sample's start, and joins a short partial second there to the next
 /// one. `start_ms` and `end_ms` delimit the samples, ms from the origin.
 fn begin(closed: &mut BTreeMap<i64, Closed>, (start_ms, end_ms): (i64, i64)) {
     if closed.is_empty() {
@@ -660,7 +663,8 @@ fn kept_of(
     }
 }
 
-/// Returns the results of a row's assertions, as far as the file has them. CSV contains only the failed assertions.
+/// Returns the results of a row's assertions, as far as the file contains them. CSV contains only the failed
+/// assertions.
 fn checked(fields: &Fields<'_>, row: &Row, message: &str) -> Checked {
     let failure = fields.get(Column::FailureMessage).unwrap_or_default();
     let (ran, is_bad) = fields.assertions().unwrap_or((false, !failure.is_empty()));
@@ -685,12 +689,12 @@ fn checked(fields: &Fields<'_>, row: &Row, message: &str) -> Checked {
     }
 }
 
-/// Determines the outcome of a failure from JMeter's texts.
+/// Determines the outcome of a failure from JMeter's response code and message.
 fn outcome(code: &str, message: &str, failure: &str) -> Outcome {
     if code.parse::<u16>().is_ok_and(|code| code >= 400) {
         return Outcome::Status;
     }
-    // With an HTTP status code, the message is the server's own text.
+    // With an HTTP status code, the message was written by the server.
     let is_answer = code.parse::<u16>().is_ok();
     if let Some(outcome) = wordings::outcome(code, message).filter(|_| !is_answer) {
         return outcome;

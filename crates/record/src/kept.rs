@@ -29,7 +29,8 @@ pub struct Kept {
     pub received: u64,
     /// Trace id of the sample, for the search in a tracing system; 0 without a trace.
     pub trace: u128,
-    /// Excerpt of the request: the head and the beginning of the body. `response` is an excerpt of the same form.
+    /// Excerpt of the request: the head and the beginning of the body. `response` is an excerpt of the same
+    /// structure.
     pub request: Arc<str>,
     pub response: Arc<str>,
 }

@@ -1,9 +1,9 @@
 //! The labels of a second, each with the metrics of its samples.
 //!
-//! While a second is measured, its labels are a list. A record that was read has all seconds of a run, and labels take
-//! most of its memory. There they are packed as in the file: number, length and bytes of each label. That takes at most
-//! a tenth of the memory; times are whole microseconds, and a part is decoded on each access. The numbers of samples
-//! and errors are available without decoding a part.
+//! While a second is measured, its labels are a list. A record that was read has all seconds of a run, and labels
+//! take most of its memory. There they are packed as in the file: number, length and bytes of each label. That
+//! takes at most a tenth of the memory; times are whole microseconds, and a part is decoded on each access. The
+//! numbers of samples and errors are available without decoding a part.
 
 use std::borrow::Cow;
 
@@ -99,7 +99,7 @@ impl Labels {
         list.iter().map(|label| label.0).chain(packed.map(|entry| entry.0))
     }
 
-    /// Returns the labels in both forms. One of the two is empty.
+    /// Returns the labels as a list and as packed bytes. One of the two is empty.
     fn forms(&self) -> (&[(u32, Part)], Entries<'_>) {
         match &self.0 {
             Form::List(list) => (list, Entries(In::new(&[]))),

@@ -1,4 +1,4 @@
-//! The record of a run: what the run measured in each second, in mergeable form, and the facts of the run.
+//! The record of a run: the measurements of each second, in mergeable form, and the facts of the run.
 //!
 //! Every answer (verdict, comparison, capacity, report) is a function of a [`Record`]. A record comes from the
 //! folder of a run, also of a killed run, or from a result file of JMeter. A record from a result file has no
@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `frame` | the facts of a run: program, plan, machine, load, end |
 //! | `second`, `labels` | the metrics of one second: by label, by phase, of the generator, of the targets |
-//! | `fact`, `alert` | settings in force of watched hosts; alerts that fired |
+//! | `fact`, `alert` | effective settings of watched hosts; alerts that fired |
 //! | `kept` | samples kept in full: errors, the slowest, a few chosen at random |
 //! | `recording`, `gather`, `fold` | writing the snapshots of a run as seconds; folding labels that differ only in ids |
 //! | `coarse`, `sum`, `compact` | joining the seconds of a long run into intervals; sums of parts; compacting a file |
@@ -69,7 +69,7 @@ pub struct Record {
     /// unknown.
     pub served: Vec<(u32, u32)>,
     pub series: Vec<Series>,
-    /// Settings in force of watched hosts. Each setting name occurs once per host.
+    /// Effective settings of watched hosts. Each setting name occurs once per host.
     pub facts: Vec<Fact>,
     /// The seconds in chronological order, without gaps: a second without samples is an empty entry. In a run of more
     /// than some hours the entries are intervals of equal length, each with [`Second::coarse`].
@@ -81,8 +81,8 @@ pub struct Record {
     /// record of a run.
     pub threads: Vec<ThreadSum>,
     pub has: Has,
-    /// Problems of the file: parts that are missing because the file is truncated or damaged, and how odd rows were
-    /// read.
+    /// Problems of the file: parts that are missing because the file is truncated or damaged, and rows that were
+    /// read in an unusual way.
     pub flaws: Vec<Flaw>,
 }
 
@@ -99,15 +99,15 @@ impl Record {
 pub enum Flaw {
     /// The last frame or row is incomplete: the program was killed while it wrote.
     TornEnd { bytes: u64 },
-    /// Damaged bytes in a number of `places`. `missing_ms` is the time of the run that the damaged bytes covered; 0 if
-    /// that time is unknown or nothing is missing.
+    /// Damaged bytes in a number of `places`. `missing_ms` is the time of the run that the damaged bytes covered; 0
+    /// if that time is unknown or nothing is missing.
     Damaged { bytes: u64, places: u64, missing_ms: i64 },
     /// The frame with the start and the plan of the run is damaged. The start of the first readable second is used as
     /// the start of the run.
     NoStart,
     /// Entries of a record with invalid content.
     OddEntries { entries: u64 },
-    /// Rows of a result file without a valid time, or with another format.
+    /// Rows of a result file without a valid time, or with an invalid format.
     Rows { rows: u64, first_line: u64, why: Option<RowFault> },
     /// The result file has rows without the column `success`, so that their errors are unknown.
     NoSuccess,

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-/// The text that replaces a secret.
+/// The string that replaces a secret.
 pub const MASK: &str = "***";
 
 /// Names of headers whose value is a secret.
@@ -21,8 +21,7 @@ const HEADERS: [&str; 10] = [
     "x-csrf-token",
 ];
 
-/// A name that contains one of these has a secret value: names of headers, parameters, form fields, JSON members and
-/// properties.
+/// Parts of names with secret values: names of headers, parameters, form fields, JSON members and properties.
 const PARTS: [&str; 19] = [
     "password",
     "passwd",
@@ -45,15 +44,15 @@ const PARTS: [&str; 19] = [
     "samlresponse",
 ];
 
-/// A name whose last word is one of these has a secret value in any kind of text.
+/// Last words of names with secret values, in any kind of string.
 const WORDS: [&str; 10] =
     ["pass", "pw", "pin", "sid", "otp", "sig", "auth", "jws", "hmac", "session"];
 
-/// A name that ends with one of these has a secret value in URLs, forms and properties. In JSON and headers, such names
-/// also have other meanings, such as the code of an error.
+/// Endings of names with secret values in URLs, forms and properties. In JSON and headers, such names also have
+/// other meanings, such as the code of an error.
 const ENDINGS: [&str; 3] = ["pass", "pw", "key"];
 
-/// A name whose last word is one of these has a secret value in URLs, forms and properties.
+/// Last words of names with secret values in URLs, forms and properties.
 const PARAMETERS: [&str; 3] = ["code", "assertion", "ticket"];
 
 fn is_secret(name: &str) -> bool {
@@ -256,11 +255,12 @@ fn is_host(text: &str) -> bool {
     }
 }
 
-/// Masks a line of a plan, or a string about one: the secrets of its URLs and the values of secret properties.
+/// Masks a line of a plan, or a message about such a line: the secrets of its URLs and the values of secret
+/// properties.
 pub fn source(text: &str) -> String {
     let is_end = |char: char| char.is_whitespace() || "\"'<>`\\".contains(char);
     let mut out = String::with_capacity(text.len());
-    // The previous word, the name of the current property, and true once its value has begun.
+    // The previous word, the name of the current property, and whether its value has begun.
     let (mut last, mut name, mut is_value) = ("", "", false);
     for part in text.split_inclusive(is_end) {
         let word = part.trim_end_matches(is_end);
@@ -336,7 +336,8 @@ fn is_named(name: &str, known: &str) -> bool {
     name.trim().eq_ignore_ascii_case(known)
 }
 
-/// Names of cookies whose whole value names a backend. In the cookies of `SESSIONS`, the part after the last dot does.
+/// Names of cookies whose whole value names a backend. In the cookies of `SESSIONS`, only the part after the last
+/// dot names it.
 const ROUTES: [&str; 5] = ["routeid", "serverid", "server_id", "route", "srv"];
 const SESSIONS: [&str; 2] = ["jsessionid", "sessionid"];
 /// Longest name of a backend in bytes. A longer value may be a secret.

@@ -1,13 +1,13 @@
-//! A copy of the record in memory. With it the end of a run does not read back the file that the run has just written,
-//! and a run without a folder has a verdict.
+//! A copy of the record in memory. Thanks to it, the end of a run need not read the file that the run has just
+//! written, and even a run without a folder has a verdict.
 
 use crate::compact::{Ages, compact};
 use crate::file::MAGIC;
 use crate::{Record, Recording};
 
-/// Largest size of the copy in bytes: about two hours of a run with one label.
+/// Largest size of the copy in bytes: enough for about two hours of a run with one label.
 const LIMIT: usize = 4 << 20;
-/// Largest number of times that the ages of intervals are halved.
+/// Largest number of times that the age limits of intervals are halved.
 const MOST_TIGHT: u32 = 16;
 
 /// Frames of the record that is being written. Above [`LIMIT`], the copy is dropped if a file has the whole record;
@@ -16,7 +16,7 @@ const MOST_TIGHT: u32 = 16;
 pub struct MemoryCopy {
     frames: Vec<u8>,
     limit: usize,
-    /// True if a file has all frames so far.
+    /// True if a file contains all frames so far.
     is_stored: bool,
     is_dropped: bool,
 }
@@ -56,8 +56,8 @@ impl MemoryCopy {
         Record::of_bytes(&self.frames)
     }
 
-    /// Joins old seconds until the copy has at most half of its limit. If names and failed samples alone take more, the
-    /// limit grows.
+    /// Joins old seconds until the copy has at most half the size of its limit. If names and failed samples alone
+    /// take more, the limit grows.
     fn shorten(&mut self, now_ms: i64) {
         for tight in 0..=MOST_TIGHT {
             let mut shorter = Vec::new();
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
     use crate::{Around, Frame};
 
-    /// Records a number of seconds. Returns the copy, with `limit` bytes at most, and the bytes of the file.
+    /// Records a number of seconds. Returns the copy, which has at most `limit` bytes, and the bytes of the file.
     fn recorded(seconds: i64, limit: usize, is_stored: bool) -> (MemoryCopy, Vec<u8>) {
         let mut recording = Recording::new(Frame { start_ms: 1000, ..Frame::default() });
         let (mut copy, mut file) = (MemoryCopy { limit, ..MemoryCopy::default() }, Vec::new());

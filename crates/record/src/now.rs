@@ -12,9 +12,9 @@ use crate::{CauseName, ClassName, Frame, Label, Mark, Second, Series};
 
 /// A receiver of every second of a running test.
 ///
-/// The call runs on the thread that gathers the snapshots. It must take a few milliseconds at most, and must not wait
-/// for a disk, a network or a lock that is held for long. A slow follower copies the data it needs and passes it to a
-/// thread of its own.
+/// The call runs on the thread that gathers the snapshots. It must take a few milliseconds at most, and must not
+/// wait for a disk, a network or a lock that is held for long. A slow follower copies the data it needs and passes
+/// it to a separate thread.
 pub trait Follower: Send {
     fn second(&mut self, now: &Now<'_>);
 }
@@ -27,15 +27,15 @@ pub struct Now<'a> {
     /// The second as the record of the run stores it, complete with histograms. Above [`crate::MOST_LABELS`] labels,
     /// labels that differ only in ids are folded into one.
     pub second: &'a Second,
-    /// Labels of the run. Label numbers in `second` are indices into this list; the next three lists serve the other
-    /// numbers.
+    /// Labels of the run. Label numbers in `second` are indices into this list. The next three lists are for the
+    /// other kinds of numbers.
     pub labels: &'a [Label],
     pub causes: &'a [CauseName],
     pub classes: &'a [ClassName],
     pub series: &'a [Series],
     /// The current second as written to `seconds.jsonl`: percentiles, CPU, memory, connections, marks.
     pub line: &'a snapshot_file::Second,
-    /// The current second with each label under its own name, even if the record folds labels.
+    /// The current second with each label under its original name, even if the record folds labels.
     pub snapshot: &'a Snapshot,
     /// Totals of the run up to the end of this second, by label; errors by cause; counters.
     pub totals: &'a Totals,
@@ -61,11 +61,11 @@ pub enum State {
 /// The current state of a criterion during the test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lamp {
-    /// The criterion as the user wrote it, in its normal form.
+    /// The criterion as the user wrote it, in normalized notation.
     pub criterion: String,
     /// Current value of the criterion with its unit, or `no samples`.
     pub value: String,
-    /// Current value in Chinese.
+    /// The current value, formatted in Chinese.
     pub value_zh: String,
     /// True if the condition of the criterion holds now; `None` until its window is full, or without a sample.
     pub holds: Option<bool>,

@@ -173,7 +173,7 @@ struct Reading {
     damage: Damage,
     odd: u64,
     length_ms: Option<i64>,
-    /// Samples kept in full, with the ranks of the randomly chosen ones.
+    /// Samples kept in full. Each randomly chosen sample has its rank.
     kept: Vec<(Kept, u64)>,
 }
 
@@ -185,7 +185,7 @@ struct Damage {
     missing_ms: i64,
     /// End of the last second that was read, epoch ms.
     last_ms: Option<i64>,
-    /// True if bytes were damaged after that second.
+    /// True if bytes after that second were damaged.
     is_open: bool,
 }
 
@@ -196,7 +196,7 @@ impl Damage {
         self.is_open = true;
     }
 
-    /// Notes that reading continues with data from `begin_ms` to `end_ms`. Time that is missing before it is counted.
+    /// Records that valid data from `begin_ms` to `end_ms` follows. Time that is missing before it is counted.
     fn goes_on(&mut self, begin_ms: i64, end_ms: i64) {
         let last_ms = self.last_ms.replace(end_ms);
         if std::mem::take(&mut self.is_open) {

@@ -22,7 +22,8 @@ use crate::second::{Class, Generator, Second};
 use crate::shelf::Shelf;
 use crate::{CauseName, ClassName, Fact, Label, Series, mask};
 
-/// Largest number of classes in a record. `MOST_SERIES` is the largest number of series. Further ones are dropped.
+/// Largest number of classes in a record. `MOST_SERIES` is the largest number of series. Further classes and series
+/// are dropped.
 const MOST_CLASSES: usize = 500;
 const MOST_SERIES: usize = 2000;
 
@@ -50,7 +51,7 @@ pub struct Recording {
     /// True if the beginning of the file has been written.
     begun: bool,
     told: bool,
-    /// Number of failed samples offered of each cause, to keep the first few.
+    /// Number of failed samples seen of each cause. Only the first few are kept.
     kept_of: HashMap<(Outcome, String, String), u32>,
     shelf: Shelf,
 }
@@ -83,8 +84,8 @@ struct Written {
 /// The metrics of a second other than those of its samples.
 #[derive(Clone, Debug, Default)]
 pub struct Around {
-    /// Number of users that are active at the end of the second; `started` counts the users started since the begin of
-    /// the run.
+    /// Number of users that are active at the end of the second; `started` counts the users started since the start
+    /// of the run.
     pub users: u64,
     pub started: u64,
     /// Number of starts that a rate demanded; `missed` counts the starts among them that did not happen.
@@ -114,7 +115,7 @@ impl Recording {
         (self.frame.load.length_ms, self.written.frame) = (Some(length_ms), false);
     }
 
-    /// Notes that requests go to this machine.
+    /// Records that requests go to this machine.
     pub fn set_target_is_here(&mut self) {
         if !self.frame.target_is_here {
             (self.frame.target_is_here, self.written.frame) = (true, false);
@@ -188,12 +189,12 @@ impl Recording {
         &self.series
     }
 
-    /// Returns the settings in force of watched hosts.
+    /// Returns the effective settings of watched hosts.
     pub fn facts(&self) -> &[Fact] {
         &self.facts
     }
 
-    /// Adds a setting in force of a watched host. The setting is written with the next second.
+    /// Adds an effective setting of a watched host. The setting is written with the next second.
     pub fn fact(&mut self, fact: Fact) {
         self.written.facts &= !fact.put(&mut self.facts);
     }
@@ -233,7 +234,7 @@ impl Recording {
         bytes
     }
 
-    /// Notes that the bytes returned last could not be written. `nothing` is true if the file is still empty.
+    /// Handles the failure to write the bytes returned last. `nothing` is true if the file is still empty.
     pub fn lost(&mut self, nothing: bool) {
         self.written = Written::default();
         self.begun &= !nothing;
@@ -266,7 +267,7 @@ impl Recording {
         })
     }
 
-    /// Notes the labels that had samples in a class for the first time on a core.
+    /// Records which labels had samples in a class for the first time on a core.
     fn serve(&mut self, class: u32, labels: &[Arc<str>]) {
         for label in labels {
             let pair = (class, self.names.label(label, false));

@@ -22,8 +22,8 @@ pub struct Second {
     /// End of the second in epoch ms; `ms` is its length in milliseconds.
     pub at_ms: i64,
     pub ms: u32,
-    /// Number of users that are active at the end of the second; `started` counts the users started since the begin of
-    /// the run.
+    /// Number of users that are active at the end of the second; `started` counts the users started since the start
+    /// of the run.
     pub users: u64,
     pub started: u64,
     /// Number of starts that a rate demanded in this second; `missed` counts the starts among them that did not happen.
@@ -58,8 +58,8 @@ pub struct Second {
     /// Pairs of label number and results of assertions, in ascending order. Labels without checked responses are
     /// absent.
     pub checks: Vec<(u32, Checked)>,
-    /// Numbers extracted from responses, by index of the series ([`crate::Frame::series`]), in ascending order. Series
-    /// without a value are absent.
+    /// Values extracted from responses, by index of the data series ([`crate::Frame::series`]), in ascending order.
+    /// Series without a value are absent.
     pub numbers: Vec<(u32, Number)>,
 }
 

@@ -1,10 +1,10 @@
 //! Space limits for slow and randomly chosen samples, so that a long run keeps samples from its last hour, too.
 //!
-//! A sample that is slower than the earlier ones of its minute is written at once until [`MOST_SLOW`] bytes are used.
-//! After that, the slowest sample of each label waits for the end of its minute. Each minute may write [`A_MINUTE`]
-//! bytes: the slowest sample of all first, then samples of the labels that were written least recently. If the process
-//! is killed, waiting samples are lost. Random samples have a limit of their own. At most [`MOST_WAITING`] samples wait
-//! in memory.
+//! A sample that is slower than the earlier ones of its minute is written at once until [`MOST_SLOW`] bytes are
+//! used. After that, the slowest sample of each label waits for the end of its minute. Each minute may write
+//! [`A_MINUTE`] bytes: the slowest sample of all first, then samples of the labels that were written least
+//! recently. If the process is killed, waiting samples are lost. Random samples have a separate limit.
+//! At most [`MOST_WAITING`] samples wait in memory.
 #[cfg(test)]
 mod tests;
 

@@ -1,23 +1,23 @@
-//! Outcomes of failures, found by the message texts of result files: texts of Linux, Windows and macOS, in the
+//! Outcomes of failures, found by the messages in result files: messages of Linux, Windows and macOS, in the
 //! languages of systems and JVMs.
 //!
-//! The class of an exception decides first, if it has one meaning. Otherwise its text decides. Java's own texts, and
-//! those of its table of Windows sockets, are always English. Texts of the operating system are translated;
-//! `wordings.tsv` lists them. Until JDK 12, Java on Unix adds an English text in brackets. Hosts, paths and URLs around
-//! such texts may contain any word, so that whole texts are compared. Many texts occur on one system only
-//! ([`System::of`]).
+//! The class of an exception decides first, if it has one meaning. Otherwise its message decides. Java's own messages,
+//! and those of its table of Windows sockets, are always English. Messages of the operating system are translated;
+//! `wordings.tsv` lists them. Until JDK 12, Java on Unix adds an English message in brackets. Hosts, paths and URLs
+//! around such messages may contain any word, so that whole messages are compared. Many messages occur on one system
+//! only ([`System::of`]).
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use stats::{Outcome, Phase};
 
-/// The meaning of a string by itself. Its outcome also depends on the class of the exception.
+/// The meaning of a message by itself. Its outcome also depends on the class of the exception.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// The text says that no local address or port was available.
+    /// No local address or port was available.
     Ports,
-    /// The text says that an address is in use. When connecting, that is the address of a local port.
+    /// An address is in use. When connecting, that is the address of a local port.
     InUse,
     Refused,
     /// The peer or a host on the way broke an open connection.
@@ -34,7 +34,7 @@ enum Kind {
     Denied,
 }
 
-/// The operating system that wrote a string.
+/// The operating system that wrote a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum System {
     Linux,
@@ -44,7 +44,7 @@ pub enum System {
 
 const LANGUAGES: &str = include_str!("wordings.tsv");
 
-/// English texts of Java, and of its table of Windows sockets.
+/// English messages of Java, and of its table of Windows sockets.
 const JAVA: &[(Kind, &str)] = &[
     (Kind::Ports, "no buffer space available (maximum connections reached?)"),
     (Kind::Ports, "cannot assign requested address"),
@@ -66,7 +66,7 @@ const JAVA: &[(Kind, &str)] = &[
     (Kind::Unreachable, "host is unreachable"),
     (Kind::Denied, "permission denied"),
 ];
-/// English texts that Java appends in brackets to a translated text, on Unix until JDK 12.
+/// English messages that Java appends in brackets to a translated message, on Unix until JDK 12.
 const BRACKETS: &[(Kind, &str)] = &[
     (Kind::Ports, "address not available"),
     (Kind::Refused, "connection refused"),
@@ -74,17 +74,17 @@ const BRACKETS: &[(Kind, &str)] = &[
     (Kind::Unreachable, "host unreachable"),
     (Kind::Files, "too many open files"),
 ];
-/// Names of calls that follow a string of Java's table of Windows sockets.
+/// Names of calls that follow a message of Java's table of Windows sockets.
 const CALLS: &[&str] =
     &["connect", "getsockopt", "no further information", "recv failed", "socket write error"];
 
-/// The meaning of a string, and the system that wrote it if only one system uses the text.
+/// The meaning of a message, and the system that wrote it if only one system uses the message.
 type Known = (Kind, Option<System>);
 
-/// Upper limit for the length of the texts in the table, bytes.
+/// Upper limit for the length of the messages in the table, bytes.
 const LONGEST: usize = 410;
 
-/// Java's text for error 10053 of Windows.
+/// Java's message for error 10053 of Windows.
 const ABORT: &str = "software caused connection abort";
 
 static TEXTS: LazyLock<HashMap<String, Known>> = LazyLock::new(|| {
@@ -142,11 +142,11 @@ fn without_address(text: &str) -> &str {
     text.rsplit_once(": ").filter(|(_, end)| is_address(end)).map_or(text, |(text, _)| text)
 }
 
-/// Returns the meaning of a message, found by the whole text or by the part that the system wrote.
+/// Returns the meaning of a message. The lookup uses the whole message or the part that the system wrote.
 fn known(message: &str) -> Option<Known> {
     let message = message.strip_prefix("Non HTTP response message: ").unwrap_or(message);
     let text = plain(message);
-    // Form: `Connect to shop:80 [shop/10.0.0.1] failed: TEXT`
+    // Pattern: `Connect to shop:80 [shop/10.0.0.1] failed: TEXT`
     let text = text.rsplit_once("failed: ").map_or(&*text, |(_, behind)| behind);
     let text = without_address(text);
     let known = |text: &str| TEXTS.get(text.trim_end_matches(['.', '。'])).copied();
@@ -154,7 +154,7 @@ fn known(message: &str) -> Option<Known> {
     let bracket = in_brackets.and_then(|(before, within)| {
         let word = BRACKETS.iter().find(|(_, word)| *word == within);
         let system = || known(before).and_then(|(_, system)| system);
-        // Form: `TEXT (connect failed)` or `PATH (TEXT)`
+        // Pattern: `TEXT (connect failed)` or `PATH (TEXT)`
         word.map(|(kind, _)| (*kind, system())).or_else(|| known(before)).or_else(|| known(within))
     });
     let called = || {
@@ -163,7 +163,7 @@ fn known(message: &str) -> Option<Known> {
         let kind = if before == ABORT { Kind::Aborted } else { kind };
         Some((kind, Some(System::Windows)))
     };
-    // Form: `shop.example: TEXT`
+    // Pattern: `shop.example: TEXT`
     let behind_name = || text.split_once(": ").and_then(|(_, text)| known(text));
     known(text).or(bracket).or_else(called).or_else(behind_name)
 }
@@ -173,39 +173,40 @@ fn kind(message: &str) -> Option<Kind> {
 }
 
 impl System {
-    /// Returns the system that wrote this text; `None` if several systems use the text, or it is unknown.
+    /// Returns the system that wrote this message; `None` if several systems use the message, or it is unknown.
     pub fn of(message: &str) -> Option<Self> {
         known(message)?.1
     }
 }
 
-/// Returns true if the text says that the generator's own system ended a connection.
+/// Returns true if the message says that the generator's own system ended a connection.
 pub fn is_abort(message: &str) -> bool {
     kind(message) == Some(Kind::Aborted)
 }
 
-/// Returns true if the text says that the operating system, not a limit of the plan, gave up a connection.
+/// Returns true if the message says that the operating system, not a limit of the plan, gave up a connection.
 pub fn timed_out_by_system(message: &str) -> bool {
     kind(message) == Some(Kind::TimedOut)
 }
 
-/// Returns true if a response contains a system's text for a lack of free local ports, in any language. The text then
-/// comes from the server that sent the response, not from the generator.
+/// Returns true if a response contains a system's message about a lack of free local ports, in any language. Then
+/// the server that sent the response lacks ports, not the generator.
 pub fn names_ports(answer: &str) -> bool {
     let answer = plain(answer);
     let mut ports = TEXTS.iter().filter(|(_, (kind, _))| *kind == Kind::Ports);
     ports.any(|(text, _)| answer.contains(&**text))
 }
 
-/// Returns true if the text says that the client closed its own connection: texts of Java and of its HTTP client.
+/// Returns true if the message says that the client closed its own connection: messages of Java and of its HTTP
+/// client.
 pub fn closed_here(message: &str) -> bool {
     const WORDS: [&str; 3] = ["socket closed", "interrupted", "connection pool shut down"];
     let message = message.to_lowercase();
     WORDS.iter().any(|words| message.contains(words))
 }
 
-/// Determines the outcome from the class of an exception and its text. `code` is a response code such as `Non HTTP
-/// response code: java.net.BindException`. Returns `None` if they determine no outcome.
+/// Determines the outcome from the class of an exception and its message. `code` is a response code such as `Non
+/// HTTP response code: java.net.BindException`. Returns `None` if they determine no outcome.
 pub(crate) fn outcome(code: &str, message: &str) -> Option<Outcome> {
     let class = code.strip_prefix("Non HTTP response code: ").unwrap_or(code);
     let class = class.rsplit(['.', '$']).next().unwrap_or(class);
@@ -245,14 +246,14 @@ pub(crate) fn outcome(code: &str, message: &str) -> Option<Outcome> {
     })
 }
 
-/// Returns the outcome that a string alone determines.
+/// Returns the outcome that a message alone determines.
 fn by_text(kind: Kind) -> Option<Outcome> {
     Some(match kind {
         Kind::Ports => Outcome::PortsExhausted,
         Kind::Refused => Outcome::Refused,
         Kind::Reset | Kind::Aborted => Outcome::Reset,
         Kind::ConnectTimedOut => Outcome::Timeout(Phase::Connect),
-        // An open connection whose peer does not respond.
+        // The peer of an open connection does not respond.
         Kind::TimedOut | Kind::ReadTimedOut => Outcome::Timeout(Phase::Response),
         Kind::Unreachable => Outcome::Unreachable,
         Kind::Files => Outcome::FilesExhausted,
@@ -261,8 +262,8 @@ fn by_text(kind: Kind) -> Option<Outcome> {
     })
 }
 
-/// Returns the outcome of the longest text of the table that occurs as whole words within other words. Texts for
-/// unknown names and for denied access are skipped: other failures have the same texts ("System error").
+/// Returns the outcome of the longest message of the table that occurs as whole words within other words. Messages
+/// for unknown names and for denied access are skipped: other failures have the same messages ("System error").
 fn within(words: &str) -> Option<Outcome> {
     let is_edge = |at: &usize| {
         let (before, behind) = words.split_at(*at);
@@ -283,7 +284,7 @@ fn within(words: &str) -> Option<Outcome> {
     told.max_by_key(|(length, _)| *length).and_then(|(_, kind)| by_text(kind))
 }
 
-/// Determines the outcome from texts within a failure of another form: messages of plug-ins and of other tools.
+/// Determines the outcome from system messages within longer ones, such as those of plug-ins and of other tools.
 pub(crate) fn outcome_within(code: &str, message: &str) -> Option<Outcome> {
     let words = plain(&format!("{code} {message}"));
     let text = within(&words);
@@ -293,7 +294,7 @@ pub(crate) fn outcome_within(code: &str, message: &str) -> Option<Outcome> {
     let first_of = |known: &[(&str, Outcome)]| {
         known.iter().find(|(part, _)| words.contains(part)).map(|(_, outcome)| *outcome)
     };
-    // Names of classes are the same in all languages, and so are the texts of Apache's HTTP client.
+    // Names of classes are the same in all languages, and so are the messages of Apache's HTTP client.
     let class = first_of(&[
         ("unknownhostexception", Outcome::Dns),
         ("connecttimeoutexception", Outcome::Timeout(Phase::Connect)),
@@ -320,7 +321,7 @@ pub(crate) fn outcome_within(code: &str, message: &str) -> Option<Outcome> {
 mod tests {
     use super::*;
 
-    /// Classes and texts of exceptions, with the outcome of each.
+    /// Classes and messages of exceptions, with the outcome of each.
     const SEEN: &[(&str, &str, Outcome)] = &[
         ("java.net.BindException", "Address already in use: connect", Outcome::PortsExhausted),
         ("java.net.BindException", "Can't assign requested address", Outcome::PortsExhausted),
@@ -425,7 +426,7 @@ mod tests {
             ("pool: Too many open files.", Some(Outcome::FilesExhausted)),
             ("java.net.UnknownHostException: broker", Some(Outcome::Dns)),
             ("the call timed out", Some(Outcome::Timeout(Phase::Response))),
-            // The first text contains a string of the table only as a part of a word; the second occurs in other
+            // The first message contains an entry of the table only as a part of a word; the second occurs in other
             // failures, too.
             ("目标主机关闭了连接", None),
             ("System error 17", None),

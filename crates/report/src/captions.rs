@@ -1,4 +1,4 @@
-//! Texts made from metrics in English and Chinese, such as a caption for each chart.
+//! Sentences and formatted values made from metrics in English and Chinese, such as a caption for each chart.
 
 pub mod comparison;
 pub mod evidence;
@@ -104,7 +104,7 @@ pub fn figure(value: f64, unit: &str) -> String {
     }
 }
 
-/// Returns the heading of a percentile or another metric of response or service times, such as `Response p95`, as
+/// Returns the name of a percentile or another metric of response or service times, such as `Response p95`, as
 /// criteria name it.
 pub fn timed(times: Times, figure: &str) -> Words {
     let zh = times.word().zh;
@@ -115,7 +115,7 @@ pub fn timed(times: Times, figure: &str) -> Words {
     words(format!("{en} {figure}"), format!("{zh}时间 {figure}"))
 }
 
-/// Returns the heading of the mean response or service time.
+/// Returns the name of the mean response or service time, for a table column.
 pub fn mean(times: Times) -> Words {
     match times {
         Times::Response => words("Response time, mean", "平均响应时间"),
@@ -123,7 +123,7 @@ pub fn mean(times: Times) -> Words {
     }
 }
 
-/// Returns the heading of the largest response or service time.
+/// Returns the name of the largest response or service time, for a table column.
 pub fn longest(times: Times) -> Words {
     match times {
         Times::Response => words("Response time, max", "最大响应时间"),
@@ -131,7 +131,8 @@ pub fn longest(times: Times) -> Words {
     }
 }
 
-/// Returns the sentence about the generator's part of the mean time. The arguments are that part and the mean time, µs.
+/// Returns the sentence about the generator's part of the mean time. The arguments are that part and the mean time,
+/// both in µs.
 pub fn overhead((own, of): (f64, f64)) -> Words {
     let (own, of) = (time(own), time(of));
     words(
@@ -140,9 +141,10 @@ pub fn overhead((own, of): (f64, f64)) -> Words {
     )
 }
 
-/// Returns the text for a verdict without findings. If a criterion is not met, it does not say "No problem found".
+/// Returns the sentences for a verdict without findings. If a criterion is not met, they do not say "No problem
+/// found".
 ///
-/// `lacks` names the data missing to say whether the load reached a limit.
+/// `lacks` names the data that are missing for deciding whether the load reached a limit.
 pub fn nothing(not_met: bool, lacks: Option<&Words>) -> Words {
     if not_met {
         return words(
@@ -171,7 +173,7 @@ pub fn clock(ms: i64) -> String {
     }
 }
 
-/// The instants that the sentences under charts describe.
+/// The instants that captions describe.
 #[derive(Clone, Copy, Debug)]
 pub struct Span<'a> {
     /// Starts of all instants, epoch ms.
@@ -205,8 +207,8 @@ impl Span<'_> {
     }
 }
 
-/// Describes a column over time in a sentence: whether it rose, fell or stayed constant, and its largest value. The
-/// sentence is about the steady part of the run, without ramp and end.
+/// Describes in a sentence how a column changed over time: whether it rose, fell or stayed constant, and its
+/// largest value. The sentence is about the steady part of the run, without ramp and end.
 pub fn course(column: &Column, span: Span<'_>) -> Option<Words> {
     let known: Vec<(usize, f64)> = column.figures().filter(|(at, _)| span.holds(*at)).collect();
     if known.is_empty() {
@@ -223,7 +225,7 @@ pub fn course(column: &Column, span: Span<'_>) -> Option<Words> {
     if known.iter().all(|(_, value)| *value == 0.0) {
         let outside: Vec<(usize, f64)> = column.figures().collect();
         return Some(match most(&outside).filter(|_| column.says_something()) {
-            // What happened outside of the steady part is not left out.
+            // A maximum outside of the steady part is mentioned, too.
             Some(most) => words(
                 format!("{name}: none{part}, outside of it {}.", most.en),
                 format!("{name_zh}{part_zh}：无，此外 {}。", most.zh),
@@ -242,8 +244,8 @@ pub fn course(column: &Column, span: Span<'_>) -> Option<Words> {
     Some(trend(&column.name, words(part, part_zh), &known, (&show, &most)))
 }
 
-/// Describes whether the values of a column rose, fell or stayed constant. `part` is the text of the steady part, and
-/// `most` that of the largest value.
+/// Describes whether the values of a column rose, fell or stayed constant. `part` describes the steady part, and
+/// `most` the largest value.
 fn trend(
     name: &Words,
     Words { en: part, zh: part_zh }: Words,

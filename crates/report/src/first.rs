@@ -98,7 +98,7 @@ pub(crate) fn line(about: &About) -> Words {
 pub(crate) fn utc(ms: i64) -> String {
     let days = ms.div_euclid(86_400_000);
     let s = ms.rem_euclid(86_400_000) / 1000;
-    // The calculation is Howard Hinnant's algorithm `civil_from_days`.
+    // The calculation uses Howard Hinnant's algorithm `civil_from_days`.
     let z = days + 719_468;
     let era = z.div_euclid(146_097);
     let of_era = z.rem_euclid(146_097);

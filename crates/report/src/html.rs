@@ -1,10 +1,10 @@
-//! HTML built safely: all text from outside passes through one escaping function.
+//! Safe building of HTML: every string from outside passes through one escaping function.
 
 use std::fmt::Write;
 
 use answers::verdict::Words;
 
-/// A buffer of HTML. Text is escaped; only string literals of this crate are added unescaped.
+/// A buffer of HTML. Strings are escaped; only string literals of this crate are added unescaped.
 #[derive(Debug, Default)]
 pub struct Html(String);
 
@@ -13,7 +13,7 @@ impl Html {
         Self::default()
     }
 
-    /// Adds a piece of HTML from this crate's source without escaping.
+    /// Adds a fragment of HTML from this crate's source without escaping.
     pub fn raw(&mut self, markup: &'static str) -> &mut Self {
         self.0.push_str(markup);
         self

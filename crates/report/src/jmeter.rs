@@ -33,13 +33,13 @@ pub struct Figures {
     pub errors: Vec<ErrorRow>,
     /// Table of the five most frequent errors: the row for all labels first, then the labels with errors.
     pub top5: Vec<Top>,
-    /// Number of requests, not counting transactions, and number of failed requests.
+    /// Number of requests without transactions, and number of failed requests.
     #[serde(skip)]
     pub requests: (u64, u64),
     /// Number of a label's last rows that percentiles use; `None` for all rows.
     #[serde(skip)]
     pub window: Option<usize>,
-    /// The percentages of the properties `pct1ResTime` to `pct3ResTime`, as set there.
+    /// The percentages of the properties `pct1ResTime` to `pct3ResTime`, as the user wrote them.
     #[serde(skip)]
     pub percentages: [String; 3],
     /// Earliest start and latest end of the rows within the range of dates, ms since 1970.

@@ -18,7 +18,7 @@ use crate::model::{RunPage, Totals};
 /// MD5 of an empty name: the id of the root group in k6, which every summary contains.
 const ROOT: &str = "d41d8cd98f00b204e9800998ecf8427e";
 
-/// Prefix of the metric name of a series.
+/// Prefix of the k6 metric name of a data series.
 const SERIES: &str = "series_";
 
 /// Renders the summary of a run as JSON.
@@ -98,7 +98,7 @@ fn has_shape(name: &str, metric: &Value) -> bool {
     })
 }
 
-/// Builds a rate metric: how often a condition was true, and how often false.
+/// Builds a rate metric from the number of times that a condition was true, and that it was false.
 fn rate(passes: u64, fails: u64) -> Value {
     let value = passes as f64 / (passes + fails).max(1) as f64;
     json!({ "passes": passes, "fails": fails, "value": value })
@@ -119,7 +119,7 @@ fn trend(totals: &Totals) -> Value {
     })
 }
 
-/// Prefix in reports of a criterion that can end the run.
+/// Prefix, in reports, of a criterion that can end the run.
 pub const GUARD: &str = "the run is not ended by ";
 
 /// Returns the name of the k6 metric that a criterion is about.
@@ -136,12 +136,12 @@ fn metric(criterion: &str) -> String {
     name.into()
 }
 
-/// Returns the k6 metric name of a series.
+/// Returns the k6 metric name of a data series.
 fn of_series(name: &str) -> String {
     format!("{SERIES}{name}")
 }
 
-/// Renders a series as a trend metric of k6, without percentiles.
+/// Renders a data series as a trend metric of k6, without percentiles.
 fn series(number: &Number) -> Value {
     json!({
         "avg": number.sum / number.count as f64,

@@ -2,13 +2,13 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `model` | the data of a page, in the form that its script reads |
-//! | `captions` | texts made from metrics |
+//! | `model` | the data of a page, in the structure that its script reads |
+//! | `captions` | sentences made from metrics |
 //! | `first` | the static first screen, which is readable without script |
-//! | `svg`, `html` | charts; HTML in which all text from outside is escaped |
+//! | `svg`, `html` | charts; HTML in which all strings from outside are escaped |
 //! | `file` | a page as one HTML file |
 //! | `markdown` | summaries for pull requests and chats |
-//! | `k6` | the summary of a run in the form of k6 |
+//! | `k6` | the summary of a run in the format of k6 |
 //! | `tables` | all tables as CSV and JSON |
 //! | `live` | the page of a running test |
 //! | `jmeter` | the metrics of JMeter's HTML dashboard, digit for digit |
@@ -56,7 +56,7 @@ impl Page {
         }
     }
 
-    /// Renders the summary in the form of k6. Returns `None` for pages other than runs.
+    /// Renders the summary in the format of k6. Returns `None` for pages other than runs.
     pub fn k6(&self) -> Option<String> {
         match self {
             Self::Run(page) => Some(k6::summary(page)),

@@ -37,7 +37,7 @@ pub fn runs(language: Language) -> Shell {
     shell("Throng", RUNS_SCRIPT, RUNS_STYLE, language)
 }
 
-/// Renders a page with this script and style and without content of its own.
+/// Renders a page that has only this script and style; the script builds the content.
 pub(crate) fn shell(title: &str, script: &str, style: &str, language: Language) -> Shell {
     let zh = language == Language::Chinese;
     let mut head = Html::new();

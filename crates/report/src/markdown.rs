@@ -2,7 +2,7 @@
 //! their intervals, labels.
 //!
 //! They are made from the same data as the pages. Long lists are cut, with the number of omitted entries, so that a
-//! summary fits into a comment on GitHub (65 536 characters). They contain no HTML. Tables have the form of GitHub,
+//! summary fits into a comment on GitHub (65 536 characters). They contain no HTML. Tables use GitHub's syntax,
 //! which GitLab and others support, too.
 
 mod answers;
@@ -39,7 +39,7 @@ struct Page {
     language: Language,
 }
 
-/// Heading of a table column, and true for a column of numbers.
+/// Name of a table column, and true for a column of numbers.
 type Head = (Words, bool);
 
 impl Page {

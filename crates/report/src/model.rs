@@ -1,4 +1,4 @@
-//! The data of a page in the form that the page's script reads: `ui/src/model.ts` has the same types.
+//! The data of a page in the structure that the page's script reads: `ui/src/model.ts` has the same types.
 //!
 //! Times of day are epoch ms and durations are µs, unless a name says otherwise. Unknown values are `null`. The size is
 //! bounded for a run of any length: at most [`MOST_INSTANTS`] instants and [`MOST_LABELS`] labels.
@@ -56,7 +56,7 @@ use stats::Number;
 
 /// Largest number of instants in a timeline, which is more than fits on a screen.
 pub const MOST_INSTANTS: usize = 720;
-/// Largest number of labels with rows of their own.
+/// Largest number of labels with separate rows.
 pub const MOST_LABELS: usize = 200;
 /// Largest number of instants in exported tables.
 pub const MOST_ROWS: usize = 10_000;
@@ -85,11 +85,11 @@ pub struct RunPage {
     /// Metrics of the agents. The first screen and the tables use them; the page's script does not.
     #[serde(skip)]
     pub agents: Agents,
-    /// Alerts that fired, in the order of their begin.
+    /// Alerts that fired, in the order of their start.
     #[serde(skip)]
     pub alerts: Vec<Alert>,
-    /// Series of numbers from responses, by name, each with its values over the whole run. The summaries in
-    /// Markdown and in k6's form use them; the page's script does not.
+    /// Data series extracted from responses, by name, each with its values over the whole run. The summaries in
+    /// Markdown and in k6's format use them; the page's script does not.
     #[serde(skip)]
     pub series: Vec<(String, Number)>,
     /// Cost of an ended run, if its summary contains the cost.
@@ -167,7 +167,7 @@ pub struct Alert {
     pub name: String,
     pub labels: String,
     pub summary: String,
-    /// Begin of the alert; `None` if it began before the run.
+    /// Start of the alert; `None` if it began before the run.
     pub from_ms: Option<i64>,
     /// End of the alert; `None` if it still fired when the run ended.
     pub until_ms: Option<i64>,

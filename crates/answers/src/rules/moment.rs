@@ -15,8 +15,8 @@ pub(super) fn first_end(record: &Record, at: usize, is: impl Fn(&Kept) -> bool) 
     first(record, at, is).map_or_else(|| second_of(record, at), end)
 }
 
-/// Returns the start of the first kept sample of some kind in a second. From that moment on, the target did not do
-/// what the sample requested.
+/// Returns the start of the first kept sample of some kind in a second. From that moment on, the target did not
+/// fulfil the request of the sample.
 pub(super) fn first_start(record: &Record, at: usize, is: impl Fn(&Kept) -> bool) -> i64 {
     first(record, at, is).map_or_else(|| second_of(record, at), |kept| kept.start_ms)
 }

@@ -1,4 +1,4 @@
-//! Encoding of numbers and texts. Numbers are LEB128: 7 bits per byte, the lowest first.
+//! Encoding of numbers and strings. Numbers are LEB128: 7 bits per byte, the lowest first.
 //!
 //! Reading never fails: absent data is read as 0 or empty. So a field that a newer program appends is 0 in an older
 //! file, and an older program ignores fields that it does not know. [`In::is_odd`] reports malformed data.
@@ -45,8 +45,8 @@ impl Out {
         }
     }
 
-    /// Writes a histogram. Each bin is its distance from the previous bin, doubled, plus one if a count other than 1
-    /// follows.
+    /// Writes a histogram. Each bin is written as its distance from the previous bin, doubled, plus one if a count
+    /// other than 1 follows.
     pub(crate) fn bins(&mut self, bins: &Bins) {
         if let Some(packed) = bins.packed() {
             return self.0.extend_from_slice(packed);
@@ -63,7 +63,7 @@ impl Out {
     }
 }
 
-/// Largest number of list elements for which memory is reserved before they are read.
+/// Largest number of list elements for which memory is reserved before the elements are read.
 const MOST_ROOM: u64 = 64;
 
 /// A reader of encoded fields.
@@ -87,7 +87,7 @@ impl<'a> In<'a> {
         self.rest.len()
     }
 
-    /// Returns true if a number, text or histogram read so far was malformed.
+    /// Returns true if a number, string or histogram read so far was malformed.
     pub(crate) fn is_odd(&self) -> bool {
         self.odd
     }
@@ -189,7 +189,7 @@ impl<'a> In<'a> {
         }
     }
 
-    /// Returns the bytes from the current position to the position of `end`.
+    /// Returns the bytes from the current position up to that of `end`.
     pub(crate) fn up_to(&self, end: &Self) -> &'a [u8] {
         &self.rest[..self.rest.len() - end.rest.len()]
     }

@@ -1,7 +1,7 @@
 //! The entries of a frame: names, seconds, marks, kept samples.
 //!
 //! A name gets its number before the number is used. The same definition may be written several times, because a
-//! recording rewrites all names after a frame that could not be written.
+//! recording rewrites all names after it failed to write a frame.
 
 use std::sync::Arc;
 
@@ -31,9 +31,9 @@ pub(crate) enum Kind {
     Ending = 10,
     /// Folding of a label into another, which applies to all seconds of the file.
     Folded = 11,
-    /// A class of exchanges that had samples of a label: the numbers of both.
+    /// The numbers of a label and of a class of exchanges that had samples of the label.
     Served = 12,
-    /// A setting in force of a watched host.
+    /// An effective setting of a watched host.
     Fact = 13,
 }
 
@@ -274,7 +274,7 @@ pub(crate) fn read_ending(from: &mut In<'_>) -> (i64, Ending, i64) {
     (length_ms, ending, ran_ms)
 }
 
-/// Writes a kept sample with its rank: for a randomly chosen sample the random number that selected it.
+/// Writes a kept sample with its rank. The rank of a randomly chosen sample is the random number that selected it.
 pub(crate) fn write_kept(kept: &Kept, rank: u64, out: &mut Out) {
     out.number(match kept.why {
         Why::Error => 0,

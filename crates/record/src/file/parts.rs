@@ -57,7 +57,7 @@ pub(crate) fn write_part(part: &Part, most: usize, out: &mut Out) {
     }
 }
 
-/// Reads the flags of a part and its numbers before the histograms.
+/// Reads the flags of a part, and its numeric fields that precede the histograms.
 fn read_numbers(from: &mut In<'_>) -> (u64, Part) {
     let flags = from.number();
     let part = Part {
@@ -73,7 +73,7 @@ fn read_numbers(from: &mut In<'_>) -> (u64, Part) {
     (flags, part)
 }
 
-/// Reads the numbers after the histograms.
+/// Reads the numeric fields of a part that follow the histograms.
 fn read_rest(flags: u64, from: &mut In<'_>, part: &mut Part) {
     if flags & flag::NO_PHASES == 0 {
         part.phases = Phases::from_array([(); 9].map(|()| from.number().saturating_mul(1000)));
@@ -99,7 +99,7 @@ pub(crate) fn read_part(from: &mut In<'_>) -> Part {
     part
 }
 
-/// Skips a part and returns its bytes. They have the form of a packed label unless they are malformed.
+/// Skips a part and returns its bytes. They have the format of a packed label unless they are malformed.
 fn pass_part<'b>(from: &mut In<'b>) -> &'b [u8] {
     let begin = from.clone();
     let (flags, mut part) = read_numbers(from);

@@ -1,5 +1,6 @@
 //! Thread groups of result rows, found in thread names: "Buyers 1-12" is the twelfth thread of the first group,
-//! "Buyers". The begin of another group changes the load, even if the file has the same number of threads as before.
+//! "Buyers". The start of another group changes the load, even if the file has the same number of threads as
+//! before.
 
 use crate::frame::{Change, Mark};
 
@@ -32,7 +33,7 @@ impl Groups {
         *first_ms = start_ms.min(*first_ms);
     }
 
-    /// Returns a mark at the begin of each thread group except the first.
+    /// Returns a mark at the start of each thread group except the first.
     pub(super) fn marks(mut self) -> Vec<Mark> {
         self.seen.sort_by_key(|(_, first_ms)| *first_ms);
         let later = self.seen.into_iter().skip(1);

@@ -42,8 +42,8 @@ struct Thread {
 struct Transaction {
     /// True if a row says that its transaction had samples.
     had_samples: bool,
-    /// True if a transaction with samples is longer than a millisecond and has a thread, so that its rows would have
-    /// been found.
+    /// True if a transaction with samples is longer than a millisecond and its thread is known. Rows of its samples
+    /// would then have been found.
     is_checked: bool,
     /// True if a row was found within one of the transactions.
     has_rows: bool,
@@ -169,8 +169,8 @@ fn known<'t>(
     threads.entry(thread.into()).or_default()
 }
 
-/// Notes that the last transaction contains rows, if the times are within it. `own` is the label if the row itself is a
-/// transaction: a transaction never contains another one of its label.
+/// Records that the last transaction contains rows, if the times are within it. `own` is the label if the row
+/// itself is a transaction: a transaction never contains another one of its label.
 fn find_around(
     last: &Thread,
     transactions: &mut HashMap<u32, Transaction>,

@@ -20,8 +20,8 @@ const LEAST_RUN: usize = 10;
 const SHORT: i64 = 60;
 const MOST_FILLED: i64 = 3600;
 
-/// A gap before a second with rows: its first second, the second in which the next sample starts, and the second with
-/// rows.
+/// A gap before a second with rows: the first second of the gap, the second in which the next sample starts, and
+/// the second with rows.
 struct Gap {
     from: i64,
     start: i64,
@@ -76,7 +76,7 @@ fn gaps(closed: &BTreeMap<i64, Closed>, origin_ms: i64) -> Vec<Gap> {
     gaps
 }
 
-/// Returns the length in seconds from which a gap is a pause; `None` if no gap is a pause.
+/// Returns the length in seconds from which a gap counts as a pause; `None` if no gap is a pause.
 fn least_pause(gaps: &[Gap], with_rows: usize) -> Option<i64> {
     let mut idle: Vec<i64> = gaps.iter().map(Gap::idle).collect();
     idle.sort_unstable_by_key(|idle| std::cmp::Reverse(*idle));

@@ -1,4 +1,5 @@
-//! Sentences about a comparison: the differences and their sizes, or the smallest differences that the data could show.
+//! Sentences about a comparison: the differences and their sizes, or the smallest differences that the data could
+//! have shown.
 
 use answers::compare::{CHECKS, Comparison, Difference, ERRORS, Outcome, Row, SERIES, is_share};
 use answers::criterion::Times;
@@ -11,7 +12,7 @@ use crate::model::words;
 /// Largest number of labels that a sentence names.
 const MOST: usize = 10;
 
-/// Returns a sentence for each difference, or one about the smallest difference that the data could show.
+/// Returns a sentence for each difference, or one about the smallest difference that the data could have shown.
 pub fn sentences(comparison: &Comparison) -> Vec<Words> {
     let mut out = differences(comparison);
     let is_silent = comparison.all.refusal.is_none() && comparison.different().next().is_none();
@@ -222,8 +223,8 @@ pub fn counted(comparison: &Comparison) -> Vec<Words> {
     out
 }
 
-/// Returns the sentence for a comparison without a difference, with the smallest change that the runs can show.
-/// Returns `None` if no metric is decided because of unreadable samples.
+/// Returns the sentence for a comparison without a difference, with the smallest change that the runs could have
+/// shown. Returns `None` if no metric is decided because of unreadable samples.
 fn nothing(comparison: &Comparison) -> Option<Words> {
     let decided = comparison.all.differences.iter().filter(|d| d.result != Outcome::Unread);
     let visible: Vec<(&Difference, Words)> =

@@ -1,10 +1,11 @@
-//! Names of the metrics that support a finding, in the words of a page. Programs read the keys (`verdict.json`).
+//! Names of the metrics that support a finding, as pages show them. Programs read the keys (`verdict.json`).
 
 use answers::verdict::Words;
 
 use crate::model::words;
 
-/// Returns the name of a metric. A metric without words of its own keeps its key, with spaces.
+/// Returns the display name of a metric. A metric without one is shown by its key, with spaces instead of
+/// underscores.
 pub fn name(key: &str) -> Words {
     match NAMES.binary_search_by_key(&key, |(known, ..)| known) {
         Ok(at) => words(NAMES[at].1, NAMES[at].2),

@@ -18,7 +18,7 @@ pub(super) fn heading(
     out.raw(" · ").text(&about.program).raw(" · ").text(&about.run).raw("</p></div>");
 }
 
-/// Renders the answer in sentences, with further texts below it.
+/// Renders the answer in sentences, with further paragraphs below it.
 pub(super) fn section(out: &mut Html, sentences: &[Words], below: &[Words]) {
     out.raw("<section class=\"verdict\"><h2>").both("Answer", "答案").raw("</h2>");
     for sentence in sentences {
@@ -30,7 +30,7 @@ pub(super) fn section(out: &mut Html, sentences: &[Words], below: &[Words]) {
     out.raw("</section>");
 }
 
-/// Begins a table with its column names. The flag is true for columns of numbers.
+/// Begins a table with its column names. Each flag is true for a column of numbers.
 pub(super) fn head(out: &mut Html, name: &'static str, columns: &[(&Words, bool)]) {
     out.raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"").text(name);
     out.raw("\"><table><thead><tr>");

@@ -1,4 +1,4 @@
-//! APDEX: the share of satisfied users, in which users with a tolerated time count half.
+//! APDEX: the share of satisfied users. A user with a tolerated time counts as half a satisfied user.
 
 use serde::Serialize;
 

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-/// Number of a label's most frequent errors that the table shows.
+/// Number of most frequent errors that the table shows for a label.
 const TOP: usize = 5;
 
 /// HTML names of the characters from U+00A0 to U+00FF.

@@ -34,7 +34,7 @@ pub enum Note {
     Torn { file: PathBuf, bytes: u64 },
     /// Invalid rows, with the line of the first.
     Odd { file: PathBuf, rows: u64, first_line: u64 },
-    /// The file has no heading. As in JMeter, its first row is not counted.
+    /// The file has no header row. As in JMeter, its first row is not counted.
     NoHeading { file: PathBuf },
     /// Columns that are missing and count as 0 or empty.
     Missing { file: PathBuf, columns: Vec<&'static str> },
@@ -126,7 +126,7 @@ impl Note {
 #[derive(Debug)]
 struct Label {
     name: Box<str>,
-    /// True if the label is a transaction, as its first row says.
+    /// True if the label is a transaction according to its first row.
     controller: bool,
     sum: Sum,
     apdex: apdex::Count,
@@ -394,7 +394,8 @@ impl<'s> Gatherer<'s> {
     }
 }
 
-/// Returns the further parts of a result file, sorted by number: `name-1.jtl`, `name-2.jtl` … beside `name.jtl`.
+/// Returns the further parts of a result file, sorted by number: `name-1.jtl`, `name-2.jtl` … in the same folder as
+/// `name.jtl`.
 pub fn parts(file: &Path) -> Vec<PathBuf> {
     if is_stream(file) {
         return Vec::new();

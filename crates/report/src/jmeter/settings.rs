@@ -38,7 +38,7 @@ impl std::fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// The filter for labels in the tables; `statistics.json` contains all labels.
+/// The filter for labels in the tables. `statistics.json` is not filtered.
 #[derive(Debug, Default)]
 pub struct Shown {
     pub(super) filter: Option<Regexp>,
@@ -71,8 +71,8 @@ pub struct Settings {
     pub(super) window: Option<usize>,
     pub(super) satisfied_ms: i64,
     pub(super) tolerated_ms: i64,
-    /// Pattern of the label, satisfied threshold and tolerated threshold, in the order in which JMeter tries the
-    /// patterns.
+    /// For each pattern of labels: the satisfied and the tolerated threshold. The order is that in which JMeter
+    /// tries the patterns.
     pub(super) apdex: Vec<(Regexp, i64, i64)>,
     pub(super) filter: Option<Regexp>,
     pub(super) from_ms: Option<i64>,

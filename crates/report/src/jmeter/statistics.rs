@@ -116,7 +116,7 @@ impl Sum {
 /// A row of `statistics.json`. Units are ms, percent, 1/s and KiB/s. Values are not finite where JMeter's are not.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatisticsRow {
-    /// True if the row is a transaction, as its first sample says.
+    /// True if the row is a transaction according to its first sample.
     pub controller: bool,
     pub transaction: String,
     pub samples: i64,
@@ -133,7 +133,7 @@ pub struct StatisticsRow {
     pub sent_kb: f64,
 }
 
-/// A number that is serialized as Jackson does: a string if it is not finite.
+/// A number that is serialized as the Java library Jackson does: a string if it is not finite.
 struct Number(f64);
 
 impl Serialize for Number {

@@ -19,7 +19,7 @@ use crate::model::{
 const KEPT: usize = 900;
 const DRAWN: usize = 600;
 
-/// One second of a running test, copied from the data that followers receive.
+/// A second of a running test, copied from the data that followers receive.
 #[derive(Debug)]
 pub struct Told {
     frame: Frame,
@@ -39,9 +39,9 @@ pub struct Told {
 pub struct Facts {
     /// Name of the run's folder.
     pub run: String,
-    /// Properties set by the user, with secrets masked.
+    /// Properties that the user set, with secrets masked.
     pub properties: Vec<(String, String)>,
-    /// Facts for the cost of the run so far.
+    /// The facts from which the cost of the run so far is computed.
     pub cost: Known,
 }
 
@@ -171,13 +171,13 @@ impl Course {
         taken.succeeded += second.all.count.saturating_sub(second.all.errors);
     }
 
-    /// Returns the findings to show, as of the last [`Course::judge`].
+    /// Returns the findings to show, as of the last call of [`Course::judge`].
     pub fn said(&self) -> &answers::verdict::Verdict {
         &self.said
     }
 
-    /// Returns true if it is too early to say "No problem found": no rule can have reported a finding yet, or no rule had
-    /// the data it needs.
+    /// Returns true if it is too early to say "No problem found": no rule can have reported a finding yet, or no
+    /// rule had the data it needs.
     pub fn is_early(&self) -> bool {
         self.said.findings.is_empty() && (self.asked < TO_COME || self.said.silent.is_empty())
     }
@@ -217,7 +217,7 @@ impl Course {
         let first = record.seconds.first()?;
         let start_ms = first.at_ms - i64::from(first.ms);
         if start_ms - record.frame.start_ms > 1500 {
-            // For the rules, the run begins with the first second that is kept.
+            // For the rules, the run begins with the first kept second.
             record.frame.start_ms = start_ms;
             record.frame.load.schedule.clear();
         }
@@ -278,7 +278,7 @@ impl Course {
         })
     }
 
-    /// Returns the current metrics: those of the first row of the live page, and those of its table of labels.
+    /// Returns the current metrics for the first row of the live page and for its table of labels.
     pub fn now(&self) -> Value {
         let record = &self.record;
         let mut now = json!(Figures::new(record, self.users, self.state));

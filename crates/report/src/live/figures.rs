@@ -19,7 +19,7 @@ pub(super) struct Figures {
     users_wanted: Option<u64>,
     offered_per_s: Option<f64>,
     rate_per_s: f64,
-    /// The kind of times in the percentiles: the times that criteria judge.
+    /// The kind of times in the percentiles; criteria judge the same kind.
     times: Times,
     p50_us: Option<f64>,
     p95_us: Option<f64>,
@@ -35,7 +35,7 @@ pub(super) struct Figures {
     as_expected_share: Option<f64>,
     in_flight: Option<f64>,
     own_share: Option<f64>,
-    /// The generator's part of the mean time, and the mean time, µs.
+    /// The generator's part of the mean time, and the mean time, both in µs.
     own_us: Option<(f64, f64)>,
     cpu: Option<f64>,
     /// The CPU quota of the generator; `None` without a quota.
@@ -44,7 +44,7 @@ pub(super) struct Figures {
     stopping: bool,
 }
 
-/// Number of periods with throttling from which throttling is not only due to the start of the run.
+/// Smallest number of throttled periods that the start of the run alone does not explain.
 const QUOTA_STOPS: u64 = 5;
 
 /// A CPU quota of the generator's control group.
@@ -66,7 +66,7 @@ impl Quota {
     }
 }
 
-/// Returns the last seconds, as many as the window covers: at least one, if there is one.
+/// Returns the seconds that the window covers, and always the last one if there is any.
 pub(super) fn window(seconds: &[Second]) -> &[Second] {
     let mut ms = 0;
     let fits = |second: &&Second| {

@@ -89,7 +89,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns a label's samples of one second, all of the same time.
+    /// Returns a label's samples of one second. All have the same service time.
     fn part(count: u64, errors: u64, us: u64) -> Part {
         let (ns, longest) = (count * us * 1000, us * 1000);
         let mut part = Part { count, errors, elapsed: ns, longest, ..Part::default() };

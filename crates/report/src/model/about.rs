@@ -16,7 +16,7 @@ pub struct Given<'a> {
     /// Name of the run's folder, or of the result file.
     pub run: &'a str,
     pub criteria: &'a [Criterion],
-    /// Properties set by the user, with secrets masked.
+    /// Properties that the user set, with secrets masked.
     pub properties: &'a [(String, String)],
     /// Notes on the plan from the check before the run.
     pub notes: &'a [String],
@@ -125,8 +125,8 @@ impl About {
             length_ms: frame.length_ms,
             ending: How::new(record, false),
             load: Load {
-                // For an open load, the record has the largest number of users that may be started, not the number that
-                // was active.
+                // For an open load, the record holds the largest number of users that may be started, not the
+                // number of active users.
                 users: if frame.load.open {
                     record.seconds.iter().map(|second| second.users).max().unwrap_or(0)
                 } else {

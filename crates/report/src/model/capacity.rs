@@ -36,7 +36,7 @@ pub struct Probe {
     pub samples: u64,
     pub length_s: f64,
     pub stopped_by: StoppedBy,
-    /// The result of the probe as text.
+    /// The result of the probe in words.
     pub words: Words,
     /// Folder of the probe's run.
     pub run: String,
@@ -106,7 +106,7 @@ pub struct CapacityPage {
     pub probes: Vec<Probe>,
     /// The time that decides the search; `None` if no criterion limits a time.
     pub judged: Option<JudgedTime>,
-    /// Names the run whose verdict is shown.
+    /// Sentence that names the run whose verdict is shown.
     pub limited_by: Words,
     pub caption: Words,
 }
@@ -161,7 +161,7 @@ pub fn result(
     }
 }
 
-/// Returns the purpose of a probe as text.
+/// Returns the purpose of a probe in words.
 pub fn purpose(purpose: Purpose) -> Words {
     match purpose {
         Purpose::Light => words("light", "轻载"),
@@ -387,7 +387,7 @@ impl Searched<'_> {
         )
     }
 
-    /// Returns the end of the first sentence: the load at which the criteria did not hold.
+    /// Returns the end of the first sentence, which names the load at which the criteria did not hold.
     fn over(&self) -> Words {
         let known = self.answer.upper.filter(|_| self.answer.limit == Bound::Criteria);
         let Some(upper) = known else { return words("", "") };
@@ -544,13 +544,14 @@ impl Searched<'_> {
         self.decided()?.shared.as_ref()
     }
 
-    /// Returns the probe that decided: the last failed probe at the upper bound, or the last probe at the lower bound
-    /// if no larger load was tried.
+    /// Returns the probe that decided the search: the last failed probe at the upper bound, or the last probe at
+    /// the lower bound if no larger load was tried.
     pub fn decided(&self) -> Option<&Probe> {
         let first = self.probes.first()?;
         let nothing_held = self.answer.lower.is_none().then_some(first.load);
         let load = nothing_held.or(self.answer.upper).or(self.answer.lower)?;
-        // A second probe at this load may have met the criteria. The probe that did not meet them decided.
+        // A second probe at this load may have met the criteria. The probe that did not meet them decided the
+        // search.
         let here = || self.probes.iter().rev().filter(|probe| probe.load == load);
         let failed = |probe: &&Probe| !probe.holds && probe.verdict != Held::Doubtful;
         here().find(failed).or_else(|| here().next())

@@ -34,7 +34,8 @@ pub struct Chart {
 /// The charts of a live page, in their order.
 const LIVE: [&str; 4] = ["load", "response", "errors", "cpu"];
 
-/// Returns true if a chart or column shows a number series. A series without a value has a gap, not a 0.
+/// Returns true if a chart or column shows a data series extracted from responses. Such a series has a gap, not a
+/// 0, where it has no value.
 pub(crate) fn is_series(id: &str) -> bool {
     id.starts_with(series::ID)
 }

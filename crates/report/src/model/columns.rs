@@ -1,9 +1,9 @@
-//! Columns of a timeline: one metric at each instant, as integers times a scale.
+//! Columns of a timeline: the values of one metric at each instant, stored as integers times a scale.
 
 use answers::verdict::Words;
 use serde::Serialize;
 
-/// A metric over time. `values` times `scale` is the metric in its unit.
+/// A metric over time. Each of `values`, multiplied by `scale`, is the value of the metric in its unit.
 #[derive(Debug, Serialize)]
 pub struct Column {
     pub id: String,
@@ -16,7 +16,8 @@ pub struct Column {
 }
 
 impl Column {
-    /// Keeps three to four significant digits of the largest value. That suffices for a chart and compresses well.
+    /// Builds a column that keeps three to four significant digits of the largest value. That suffices for a chart
+    /// and compresses well.
     pub fn new(
         id: impl Into<String>,
         name: Words,
@@ -37,7 +38,7 @@ impl Column {
         self
     }
 
-    /// Returns the known metrics of the column with their indices.
+    /// Returns the known values of the column with their indices.
     pub fn figures(&self) -> impl DoubleEndedIterator<Item = (usize, f64)> + '_ {
         let known =
             |(i, value): (usize, &Option<i64>)| value.map(|value| (i, value as f64 * self.scale));
@@ -50,8 +51,8 @@ impl Column {
     }
 }
 
-/// Returns the scale of a column: a power of ten of which the largest value is some thousands. Powers of ten below one
-/// are exact as decimal text.
+/// Returns the scale of a column: a power of ten with which the largest stored integer is some thousands. Powers of
+/// ten below one are exact as decimal text.
 fn step(most: f64) -> f64 {
     let power = most.log10().floor() as i32 - 3;
     if power >= 0 && most < 1e7 { 1.0 } else { 10f64.powi(power) }

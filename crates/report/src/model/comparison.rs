@@ -72,7 +72,7 @@ pub struct Row {
     pub a: f64,
     pub b: f64,
     /// Change of the metric relative to side A; for error rates, the difference of both fractions. `low`, `high`,
-    /// `floor` and `detectable` have the same form.
+    /// `floor` and `detectable` are expressed in the same way.
     pub change: f64,
     pub low: Option<f64>,
     pub high: Option<f64>,
@@ -86,7 +86,7 @@ pub struct Row {
     /// True if the row is about all requests, and the runs do not decide whether its metric differs.
     #[serde(skip)]
     undecided: bool,
-    /// True if a larger value is worse; `None` if unknown, as for a number series.
+    /// True if a larger value is worse; `None` if unknown, as for a data series.
     pub more_is_worse: Option<bool>,
     pub floor: f64,
     pub detectable: Option<f64>,
@@ -143,7 +143,7 @@ impl ComparisonPage {
         Some(page)
     }
 
-    /// Notes the loads that only one of two sweeps has. `sides` are names of sides with their loads.
+    /// Adds a warning about loads that only one of two sweeps has. `sides` are names of sides with their loads.
     pub fn add_apart(&mut self, sides: &[(&str, String)]) {
         let note = |(side, loads): &(&str, String)| {
             words(

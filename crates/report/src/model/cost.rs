@@ -29,7 +29,7 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// Returns true if any price is above 0; an empty table of prices has none.
+    /// Returns true if any price is above 0.
     fn has_any(&self) -> bool {
         [self.core_hour, self.gib_hour, self.gib_sent, self.gib_received]
             .iter()
@@ -37,7 +37,7 @@ impl Prices {
     }
 }
 
-/// The facts for the cost of a run that are known before it starts.
+/// The facts about a run that its cost depends on and that are known before it starts.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     pub prices: Option<Prices>,

@@ -1,4 +1,4 @@
-//! A histogram in the form of a page: classes on a logarithmic scale, and the value at each percentile.
+//! A histogram in the structure that pages read: classes on a logarithmic scale, and the value at each percentile.
 
 use serde::Serialize;
 use stats::hist::{Hist, layout};

@@ -1,4 +1,4 @@
-//! The heat map: numbers of samples by instant and by class of time. The times are those that criteria judge.
+//! The heat map: numbers of samples by instant and by class of time. The times are of the kind that criteria judge.
 
 use answers::criterion::Times;
 use answers::verdict::Words;

@@ -1,4 +1,5 @@
-//! The tables of JMeter's dashboard in the form of the page: all digits, and the labels that JMeter's page shows.
+//! The tables of JMeter's dashboard in the structure that the page reads: all digits, and the labels that JMeter's
+//! page shows.
 
 use std::collections::HashSet;
 
@@ -14,9 +15,9 @@ const MOST_ROWS: usize = 1000;
 pub struct JMeter {
     /// Number of a label's last rows that percentiles use; `None` for all rows.
     pub window: Option<usize>,
-    /// The percentages of the properties `pct1ResTime` to `pct3ResTime`, as set there.
+    /// The percentages of the properties `pct1ResTime` to `pct3ResTime`, as the user wrote them.
     pub percentages: [String; 3],
-    /// Number of requests, not counting transactions, and number of failed requests.
+    /// Number of requests without transactions, and number of failed requests.
     pub requests: (u64, u64),
     /// The objects of `statistics.json`: the row for all labels, and one row per label.
     pub total: StatisticsRow,

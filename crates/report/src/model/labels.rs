@@ -1,4 +1,4 @@
-//! Labels of a run. Those with the most time have rows of their own; the others share one row.
+//! Labels of a run. Those with the most time have separate rows; the others share one row.
 
 use answers::compare::units;
 use answers::criterion::Times;
@@ -47,7 +47,7 @@ impl Label {
     }
 }
 
-/// The labels without rows of their own, summed in one row.
+/// The labels without separate rows, summed in one row.
 #[derive(Debug, Serialize)]
 pub struct Rest {
     pub labels: usize,
@@ -57,7 +57,7 @@ pub struct Rest {
 /// The labels of a record in the order of the page, with their sums.
 #[derive(Debug)]
 pub(super) struct Order {
-    /// Numbers of the labels with rows of their own. Labels with the most time come first; with equal times, requests
+    /// Numbers of the labels with separate rows. Labels with the most time come first; with equal times, requests
     /// come before transactions.
     pub shown: Vec<u32>,
     pub rest: Vec<u32>,
@@ -74,7 +74,7 @@ impl Order {
         self.shown.iter().position(|shown| *shown == label)
     }
 
-    /// Returns a part of the time of all requests as a fraction.
+    /// Returns a service time as a fraction of that of all requests.
     fn share(&self, elapsed: f64) -> f64 {
         elapsed / self.time.max(1.0)
     }

@@ -29,7 +29,7 @@ pub struct Sample {
     pub elapsed_us: f64,
     pub request: Option<String>,
     pub response: Option<String>,
-    /// True if the request or the response is truncated.
+    /// True if the excerpt of the request or of the response is truncated.
     pub cut: bool,
 }
 

@@ -43,7 +43,7 @@ pub struct Point {
     pub quantiles: Vec<Quantile>,
     pub error_share: f64,
     /// Length in seconds of the evaluated part of the point. `ramp_s` is the time in which users were started,
-    /// `warmup_s` the warm-up after it.
+    /// `warmup_s` the length of the warm-up after it.
     pub length_s: f64,
     pub ramp_s: f64,
     pub warmup_s: f64,
@@ -318,8 +318,8 @@ pub fn refusal(of: &Refusal) -> Words {
     }
 }
 
-/// Computes the line of the model over the axis of loads. The model is a function of the requests in flight, which are
-/// known only at the points. Between points, the number in flight is interpolated.
+/// Computes the line of the model over the axis of loads. The model is a function of the requests in flight, which
+/// are known only at the points. Between points, the number in flight is interpolated.
 fn fitted(choice: &Choice, points: &[Point]) -> Fitted {
     let Some(fit) = choice.chosen else {
         let (en, zh): (Vec<String>, Vec<String>) = choice

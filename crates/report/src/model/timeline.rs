@@ -138,12 +138,12 @@ fn shown(marks: &[record::Mark]) -> Vec<Mark> {
     marks.chunk_by(|a, b| part(a) == part(b)).map(of_part).collect()
 }
 
-/// Translates the engine's text for a load phase. If there are several groups, the text begins with the name of the
-/// group.
+/// Translates the engine's description of a load phase. If there are several groups, the description begins with
+/// the name of the group.
 fn phase_in_chinese(name: &str) -> String {
     let (group, said) = name.rsplit_once(": ").map_or(("", name), |(group, said)| {
         match group.rsplit_once("step ") {
-            // In a string about a step, the number of the step is followed by a colon, too.
+            // In the description of a step, a colon follows the number of the step, too.
             Some((before, number)) if number.contains(" of ") => (before, &name[before.len()..]),
             _ => (&name[..group.len() + 2], said),
         }

@@ -34,7 +34,7 @@ pub struct Totals {
     pub rate_margin: Option<f64>,
     pub sent_bytes: u64,
     pub received_bytes: u64,
-    /// The kind of times in the metrics: the times that criteria judge.
+    /// The kind of times in the metrics; criteria judge the same kind.
     pub times: Times,
     pub mean_us: f64,
     pub min_us: f64,
@@ -46,7 +46,7 @@ pub struct Totals {
     pub answers: Option<Answers>,
     /// The generator's share of the total time.
     pub own_share: Option<f64>,
-    /// The generator's part of the mean time, and that mean time, µs.
+    /// The generator's part of the mean time, and that mean time, both in µs.
     pub own_us: Option<(f64, f64)>,
     /// Number of transactions and of failed transactions, in plans with transactions. No other metric counts them.
     pub transactions: Option<Transactions>,
@@ -168,8 +168,8 @@ pub(super) fn least(hist: &Hist) -> f64 {
     if hist.total() == 0 { 0.0 } else { hist.quantile(0.0) as f64 }
 }
 
-/// Returns the number of independent samples that these samples are worth: samples of the same second and of
-/// neighbouring seconds are correlated. The share of independent samples in the steady seconds is applied to all
+/// Returns the number of independent samples to which these samples are equivalent: samples of the same second and
+/// of neighbouring seconds are correlated. The share of independent samples in the steady seconds is applied to all
 /// samples.
 pub(super) fn independent(steady: &[Unit<'_>], samples: u64) -> f64 {
     let counted: u64 = steady.iter().map(|unit| unit.count).sum();

@@ -24,7 +24,7 @@ pub struct Verdict {
     /// list.
     #[serde(skip)]
     pub lacking: Vec<Words>,
-    /// The data missing to say whether the load reached a limit of the target.
+    /// The data that are missing for deciding whether the load reached a limit of the target.
     #[serde(skip)]
     pub lacks_for_limit: Option<Words>,
 }
@@ -106,8 +106,8 @@ impl Finding {
     }
 }
 
-/// Returns the ids of the charts that an entry of [`CHARTS`] stands for. Of the charts of several hosts or series, those
-/// that the finding names; all of them if it names none.
+/// Returns the ids of the charts that an entry of [`CHARTS`] stands for. If the entry stands for the charts of
+/// several hosts or series, only those that the finding names are returned, or all if it names none.
 fn ids(wanted: &str, of: &answers::verdict::Finding, timeline: &Timeline) -> Vec<String> {
     let is_wanted = |id: &str| id == wanted || wanted.ends_with('.') && id.starts_with(wanted);
     let all: Vec<&Chart> = timeline.charts.iter().filter(|chart| is_wanted(&chart.id)).collect();
@@ -131,8 +131,8 @@ fn is_about(of: &answers::verdict::Finding, chart: &Chart) -> bool {
     })
 }
 
-/// Returns a metric of a finding. Findings about series have the user's names of these series, which are texts
-/// already.
+/// Returns a metric of a finding. Metrics about series have the names that the user gave to these series, which
+/// need no translation.
 fn shown(finding: &str, of: &Evidence) -> Shown {
     let is_series = matches!(finding, "series_level" | "series_moves");
     Shown {
@@ -234,7 +234,8 @@ mod tests {
         assert_eq!(charts("machine_busy", About::Generator), ["cpu", "own", "waiting"]);
     }
 
-    /// Returns the charts of a finding with these words on the hosts `app` and `app-2`, and on two series.
+    /// Returns the charts of a finding with this text, from charts of the hosts `app` and `app-2` and of two
+    /// series.
     fn shown_for(id: &'static str, text: &str, metric: &str) -> Vec<String> {
         let mut timeline = Timeline::none();
         for (id, title) in [

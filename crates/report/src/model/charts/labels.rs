@@ -1,4 +1,4 @@
-//! The columns of labels. They have no chart of their own; the page builds one for each label.
+//! The columns of labels. The timeline has no charts for them; the page builds one for each label.
 
 use answers::criterion::Times;
 use stats::hist::Hist;

@@ -10,7 +10,7 @@ use crate::model::timeline::Timeline;
 
 /// Length of an instant in ms above which its rate is a mean of several seconds.
 const MEAN_MS: i64 = 1500;
-/// Largest number of causes of errors with lines of their own.
+/// Largest number of causes of errors with separate lines.
 const CAUSES: usize = 5;
 
 pub(super) fn load(source: &Source<'_>, timeline: &mut Timeline) {

@@ -1,4 +1,5 @@
-//! The charts of numbers that the plan extracted from responses: one chart for each series, in addition to the load.
+//! The charts of data series that the plan extracted from responses: one chart for each series, which also shows
+//! the load.
 
 use record::Second;
 use stats::Number;
@@ -10,7 +11,7 @@ use crate::model::columns::Column;
 use crate::model::timeline::Timeline;
 use crate::model::words;
 
-/// Prefix of the ids of charts of number series.
+/// Prefix of the ids of charts of data series.
 pub(super) const ID: &str = "series.";
 
 pub(super) fn series(source: &Source<'_>, timeline: &mut Timeline) {

@@ -69,7 +69,7 @@ pub(super) fn watched(source: &Source<'_>, timeline: &mut Timeline) {
     }
 }
 
-/// Returns the settings in force of the JVM on a host, and its largest number of threads.
+/// Returns the effective settings of the JVM on a host, and its largest number of threads.
 fn settings(record: &Record, host: &str) -> Option<Words> {
     let known = machines(record).into_iter().find(|machine| machine.host == host)?;
     let Words { mut en, mut zh } = known.words();

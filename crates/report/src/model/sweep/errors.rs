@@ -19,8 +19,8 @@ const EXPECTED: f64 = 10.0;
 /// Smallest rate of successful requests above the limit, relative to the rate below it. A lower rate is an outage, not
 /// a limit.
 const STILL_GOOD: f64 = 0.5;
-/// If throughput stops growing below this fraction of the requests in flight at the last point without errors,
-/// throughput has a knee of its own.
+/// Fraction of the requests in flight at the last point without errors. If throughput stops growing below it,
+/// throughput reached a limit before the errors began.
 const NEAR: f64 = 0.8;
 
 /// The load at which errors begin.
