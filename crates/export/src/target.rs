@@ -45,7 +45,7 @@ pub struct Target {
     /// Name of the system under test; the default is the plan's name.
     pub(crate) application: Option<String>,
     pub(crate) interval: Duration,
-    /// A file with certificates to trust beside those of the system.
+    /// A file with certificates to trust in addition to those of the system.
     pub(crate) roots: Option<PathBuf>,
 }
 

@@ -1,8 +1,8 @@
 //! The jars of JMeter 5.6.3 and of some plug-ins, with the checksum of each file.
 //!
-//! `artefacts.txt` and `plugins.txt` list one file a line: file name, bytes, SHA-256, group, artefact, version,
-//! classifier or `-`. The versions are those in JMeter's release. The published Maven modules name older versions in
-//! places.
+//! `artefacts.txt` and `plugins.txt` have one line per file: file name, bytes, SHA-256, group, artefact, version,
+//! classifier or `-`. The versions are those in JMeter's release. The published Maven modules name older versions
+//! in places.
 
 /// The version of JMeter whose jars are installed.
 pub const VERSION: &str = "5.6.3";

@@ -106,8 +106,8 @@ impl Child {
             .args(["-cp", class_path, MAIN])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            // Ctrl-C must reach the run only, which lets running samples finish. So the child gets a process group of
-            // its own.
+            // Ctrl-C must reach the run only, which lets running samples finish. So the child gets a separate
+            // process group.
             .process_group(0)
             .spawn()
             .map_err(failed)?;

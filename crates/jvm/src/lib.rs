@@ -5,13 +5,13 @@
 //! | `settings` | the run's settings, as properties |
 //! | `java`, `home`, `cache` | search for a Java and a JMeter |
 //! | `artefacts`, `repository`, `install` | the set of jars that is fetched once |
-//! | `bridge`, `class_path`, `options` | the machine's own jar, class path and options |
+//! | `bridge`, `class_path`, `options` | the bridge's jar, and the class path and options of the JVM |
 //! | `listing` | the classes on a class path |
-//! | `machine`, `child`, `carrier` | the machine in this process or in a child process, and the transport of bytes to either |
+//! | `machine`, `child`, `carrier` | the JVM in this process or in a child process, and the transport of bytes to either |
 //! | `workers`, `parked`, `wake_batch` | threads that run jobs, the stack of parked ones, batching of core wake-ups |
 //! | `supervisor`, `thread_states` | the supervisor of the pool, and the thread states it reads |
 //! | `memory` | the heap and its garbage collections, read twice a second |
-//! | `start` | finding Java and JMeter, and starting the machine |
+//! | `start` | finding Java and JMeter, and starting the JVM |
 //! | `window` | the plug-in for JMeter's window, installed into a JMeter |
 //!
 //! The bytes of messages have a meaning for the engine and for the Java side (`java/`) only, not for this crate. A plan

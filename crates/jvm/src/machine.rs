@@ -1,6 +1,6 @@
 //! The JVM in this process: loads its library at the start, and carries bytes to the bridge and back.
 //!
-//! A process has at most one machine, which stays until the process ends. A failure in Java is returned as an error
+//! A process has at most one JVM, which stays until the process ends. A failure in Java is returned as an error
 //! message. Only a crash of the JVM itself ends the process; its report is then in the run's folder for traces.
 
 use std::time::Duration;
@@ -33,8 +33,8 @@ bind_java_type! {
 impl Machine {
     /// Starts the only JVM of this process.
     pub(crate) fn start(java: &Java, class_path: &str, options: &[String]) -> Result<Self, String> {
-        // The thread that creates the machine becomes Java's main thread, and Java changes its stack. So a separate
-        // thread creates the machine.
+        // The thread that creates the JVM becomes Java's main thread, and Java changes its stack. So a separate
+        // thread creates the JVM.
         let starting = std::thread::Builder::new().name("java start".into()).stack_size(8 << 20);
         std::thread::scope(|scope| {
             let started = starting

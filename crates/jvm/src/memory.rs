@@ -15,7 +15,7 @@ const PACE: Duration = Duration::from_millis(500);
 /// Starts the thread that reads the heap. The thread ends when no more tasks will come.
 pub(crate) fn watch(shared: Arc<Shared>) -> std::io::Result<()> {
     let watch = move || {
-        // If this thread cannot reach the machine, there is nothing to read.
+        // If this thread cannot reach the JVM, there is nothing to read.
         let _ = shared.carrier.serve("java memory", &mut |_, carry| {
             while !shared.closed.load(SeqCst) {
                 let Ok(reply) = carry(&[Kind::Memory as u8]) else { return };

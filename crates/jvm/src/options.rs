@@ -1,8 +1,8 @@
 //! Start options of the JVM: Throng's options, then the user's. Of several options of a kind, the last wins.
 //!
-//! Defaults are those of JMeter's start script: a heap of at most 1 GiB, English, and the packages that plug-ins open.
-//! Unlike in that script, the heap starts small, and there is one collector thread, because the machine shares its
-//! processors with the cores.
+//! Defaults are those of JMeter's start script: a heap of at most 1 GiB, English, and the packages that plug-ins
+//! open. Unlike in that script, the heap starts small, and there is one collector thread, because the JVM shares
+//! its processors with the cores.
 
 use std::path::Path;
 
@@ -76,7 +76,7 @@ pub(crate) fn options(
     options
 }
 
-/// Joins options with their values by `=`: Java's command line has the values as separate arguments, but a machine in
+/// Joins options with their values by `=`: Java's command line has the values as separate arguments, but a JVM in
 /// this process needs one string per option.
 fn joined(options: &[String]) -> Vec<String> {
     const WITH_VALUE: &[&str] = &["--add-opens", "--add-exports", "--add-modules", "--add-reads"];
@@ -90,7 +90,7 @@ fn joined(options: &[String]) -> Vec<String> {
             _ => out.push(option.clone()),
         }
     }
-    // Only the program `java` accepts `-server` and `-client`, not a machine in this process.
+    // Only the program `java` accepts `-server` and `-client`, not a JVM in this process.
     out.retain(|option| !["-server", "-client"].contains(&option.as_str()));
     out
 }

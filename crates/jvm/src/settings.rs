@@ -1,6 +1,7 @@
 //! Settings of a run's JVM, as properties.
 //!
-//! Flags become properties. Worker processes of a run get its properties, so they start the same machine.
+//! Flags become properties. Worker processes of a run get its properties, so they start a JVM with the same
+//! settings.
 
 use std::path::PathBuf;
 

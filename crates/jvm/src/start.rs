@@ -1,4 +1,4 @@
-//! Starts the Java side of a run: first finds Java and JMeter, without starting anything, then starts the machine.
+//! Starts the Java side of a run: first finds Java and JMeter, without starting anything, then starts the JVM.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub struct Ready {
     settings: Settings,
 }
 
-/// The missing part (Java or JMeter), because of which no machine can start.
+/// The missing part (Java or JMeter), because of which no JVM can start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// No suitable Java was found.
@@ -86,7 +86,7 @@ impl Ready {
         Ok(self.path(Some(&jar), of_plan))
     }
 
-    /// Returns those of `classes`, given by full names, that the machine would not find. No class is loaded or run.
+    /// Returns those of `classes`, given by full names, that the JVM would not find. No class is loaded or run.
     pub fn missing_classes<'a>(&self, of_plan: &[String], classes: Vec<&'a str>) -> Vec<&'a str> {
         if classes.is_empty() {
             return classes;
@@ -94,7 +94,7 @@ impl Ready {
         listing::missing(&self.path(None, of_plan), classes)
     }
 
-    /// Returns warnings about the machine's class path.
+    /// Returns warnings about the JVM's class path.
     pub fn class_path_warnings(&self, of_plan: &[String]) -> Vec<String> {
         self.path(None, of_plan).warnings
     }
@@ -103,11 +103,11 @@ impl Ready {
         ClassPath::new(bridge, &self.home.folder, &self.settings, of_plan)
     }
 
-    /// Starts the machine and its workers. If Java crashes, it writes its report to `crash_report`.
+    /// Starts the JVM and its workers. If Java crashes, it writes its report to `crash_report`.
     ///
     /// # Errors
     ///
-    /// The reason why the machine did not start.
+    /// The reason why the JVM did not start.
     pub fn start(
         &self,
         class_path: &ClassPath,

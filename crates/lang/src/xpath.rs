@@ -24,8 +24,8 @@ pub use value::Value;
 
 use crate::{tidy, xml};
 
-/// Returns what JMeter's XPath Extractor finds: strings, `None` for a node without a value of its own, or the reason
-/// why nothing is found.
+/// Returns the values that JMeter's XPath Extractor finds: strings, `None` for a node without a value, or the
+/// reason why nothing is found.
 pub fn extract(
     document: &[u8],
     query: &str,

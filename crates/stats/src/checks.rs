@@ -1,4 +1,4 @@
-//! Counts of responses that assertions checked, beside the requests that succeeded by themselves.
+//! Counts of responses that assertions checked, and of the requests that succeeded by themselves.
 //!
 //! A request succeeds by itself if its transport and its status are good: what JMeter calls a success without its
 //! assertions. A response is checked if at least one assertion ran on it, and it is as expected if all of its

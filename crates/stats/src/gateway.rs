@@ -1,5 +1,5 @@
-//! Texts in errors of requests through a mobile gateway. Failed samples contain them, and the verdict recognizes
-//! gateway errors by them, in runs and in result files.
+//! Phrases in the error messages of requests through a mobile gateway. Failed samples contain them, and the verdict
+//! recognizes gateway errors by them, in runs and in result files.
 
 /// End of the message of a sample that failed by its result code; it follows the meaning of the code.
 pub const BY_RESULT_CODE: &str = "(result code of the gateway)";

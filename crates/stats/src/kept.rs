@@ -70,7 +70,7 @@ pub struct Example {
     pub response: String,
 }
 
-/// Texts of a sample to store.
+/// The strings of a sample to store.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Texts<'a> {
     pub code: &'a str,

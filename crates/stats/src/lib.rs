@@ -23,7 +23,7 @@
 //! which it was stopped |
 //! | `clock` | the clock of a run, which does not change if the system clock is set |
 //! | `control_group` | limits of this process's control groups: CPU quota, memory, processes |
-//! | `gateway` | texts in errors of requests through a mobile gateway |
+//! | `gateway` | phrases in error messages of requests through a mobile gateway |
 //! | `grouped` | formatting of numbers for people |
 pub mod aggregate;
 pub mod backend;

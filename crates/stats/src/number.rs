@@ -13,7 +13,7 @@ pub struct Number {
     /// Smallest and largest value; 0 without values.
     pub least: f64,
     pub most: f64,
-    /// Number of values that are not numbers; they are in no other field.
+    /// Number of values that are not numbers. They are counted in no other field.
     pub odd: u64,
 }
 

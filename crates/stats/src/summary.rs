@@ -133,7 +133,7 @@ pub struct Generator {
 }
 
 impl Summary {
-    /// Applies a function to all texts that come from samples: labels and messages of errors.
+    /// Applies a function to all strings that come from samples: labels, and messages of errors.
     pub fn with_texts(mut self, of: impl Fn(&str) -> String) -> Self {
         let labels = self.aggregate.lines.iter_mut().map(|line| &mut line.label);
         let checked = self.checks.iter_mut().flat_map(|checks| &mut checks.labels);

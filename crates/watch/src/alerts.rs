@@ -152,7 +152,7 @@ fn about(alert: &ApiAlert, from_ms: i64) -> record::Alert {
     record::Alert { name, labels, summary, from_ms, until_ms: None }
 }
 
-/// Returns the name of an alert, its instance, and the first line of its summary.
+/// Returns a description of an alert: its name, its instance, and the first line of its summary.
 fn words(about: &record::Alert, labels: &BTreeMap<String, String>) -> String {
     let mut words = about.name.clone();
     if let Some(instance) = labels.get("instance") {

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-/// Maximum number of samples read from one text; further samples are ignored.
+/// Maximum number of samples read from one response; further samples are ignored.
 pub const MOST_SAMPLES: usize = 200_000;
 
 /// A sample, parsed from one line.
@@ -95,7 +95,7 @@ impl<'t> Labels<'t> {
         })
     }
 
-    /// True if the name or value of a label contains `words`.
+    /// True if the name or value of a label contains the string `words`.
     pub fn mentions(self, words: &str) -> bool {
         self.0.contains(words)
     }

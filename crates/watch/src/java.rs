@@ -13,7 +13,7 @@ use crate::exposition::Sample;
 use crate::reader::Figure;
 use command::Command;
 
-/// Maximum number of collectors of a machine, and maximum length of its options in bytes.
+/// Maximum number of collectors of a JVM, and maximum length of its options in bytes.
 const MOST_COLLECTORS: usize = 8;
 const MOST_BYTES: usize = 2000;
 /// Maximum number of JVMs with misplaced options on a host.

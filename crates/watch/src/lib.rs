@@ -8,7 +8,7 @@
 //! | `exposition` | parser for the text format of exporters |
 //! | `mapping` | common names for metrics of different exporters |
 //! | `java` | effective settings of JVMs |
-//! | `reader` | converts the successive texts of an exporter to metrics |
+//! | `reader` | converts the successive responses of an exporter to metrics |
 //! | `scrape` | polls an exporter |
 //! | `once` | polls hosts once before a run |
 //! | `perfmon` | the protocol of the PerfMon server agent |

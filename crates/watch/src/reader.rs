@@ -1,4 +1,4 @@
-//! Converts the successive texts of an exporter to metrics with common names.
+//! Converts the successive responses of an exporter to metrics with common names.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -21,7 +21,7 @@ pub struct Figure {
     pub value: f64,
 }
 
-/// The state between two texts of an exporter.
+/// The state between two responses of an exporter.
 #[derive(Debug)]
 pub struct Reader {
     last: Option<Reading>,
@@ -63,8 +63,8 @@ impl Default for Reader {
 }
 
 impl Reader {
-    /// Returns the metrics of a string that was received at `at_s`, in seconds of any clock. Rates need a previous
-    /// text.
+    /// Returns the metrics of a response that was received at `at_s`, in seconds of any clock. Rates need a
+    /// previous response.
     pub fn read(&mut self, text: &str, at_s: f64) -> Vec<Figure> {
         let mut settings = self.settings.clone();
         let rows = &self.rows;
@@ -100,7 +100,7 @@ impl Reader {
         figures
     }
 
-    /// Returns the settings of a JVM if the last text contained new ones.
+    /// Returns the settings of a JVM if the last response contained new ones.
     pub(crate) fn new_settings(&self) -> Option<&Settings> {
         self.has_new_settings.then_some(&self.settings)
     }

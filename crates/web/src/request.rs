@@ -50,7 +50,7 @@ impl Request {
         fields.filter(|field| field.0 == name).find_map(|field| decoded(field.1))
     }
 
-    /// Returns the token of `Authorization: Bearer TOKEN`, or an empty text.
+    /// Returns the token of `Authorization: Bearer TOKEN`, or an empty string.
     pub(crate) fn bearer(&self) -> &str {
         let value = self.header("authorization").unwrap_or_default();
         let (scheme, token) = value.split_once(' ').unwrap_or_default();

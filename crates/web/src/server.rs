@@ -62,7 +62,7 @@ struct Clients {
 }
 
 impl Server {
-    /// Starts the server on threads of its own. `feed` supplies the events.
+    /// Starts the server on separate threads. `feed` supplies the events.
     pub fn start(address: &Address, site: impl Site, feed: Arc<Feed>) -> io::Result<Self> {
         let (listener, own) = address.listen()?;
         let shared = Arc::new(Shared {

@@ -55,7 +55,8 @@ pub fn random() -> io::Result<String> {
     Ok(format!("{:032x}", u128::from_le_bytes(bytes)))
 }
 
-/// Compares two texts in constant time. Only their lengths may affect the time; the length of a token is no secret.
+/// Compares two strings in constant time. Only their lengths may affect the time; the length of a token is no
+/// secret.
 fn same(token: &str, given: &str) -> bool {
     if token.len() != given.len() {
         return false;

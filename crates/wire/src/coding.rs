@@ -21,8 +21,9 @@ pub enum Coding {
 }
 
 impl Coding {
-    /// Parses a `Content-Encoding` value, which may be a list. Unknown codings beside a known one are ignored. `None`:
-    /// the list has only unknown codings, or several known ones that would have to be undone one after another.
+    /// Parses a `Content-Encoding` value, which may be a list. Unknown codings next to a known one are ignored.
+    /// `None`: the list has only unknown codings, or several known ones that would have to be undone one after
+    /// another.
     pub fn parse(header: &[u8]) -> Option<Coding> {
         let mut found = None;
         let mut unknown = false;

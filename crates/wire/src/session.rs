@@ -5,7 +5,7 @@
 //! argument. A session never calls another session, opens no connection and resends nothing; its caller does that. An
 //! exchange is named by a [`Ticket`] of the caller, so one session may carry one exchange at a time or many.
 //!
-//! Each protocol implements [`Session`] in a module of its own; the engine dispatches with an enum.
+//! Each protocol implements [`Session`] in a separate module; the engine dispatches with an enum.
 
 use std::fmt;
 use std::num::NonZeroU32;

@@ -84,7 +84,8 @@ impl Ledger {
         Self::read(limits, notes.iter().cloned())
     }
 
-    /// The same for notes from an iterator, so that they need not all be in memory.
+    /// Rebuilds the ledger like [`Self::begin`], but from an iterator, so that the notes need not all be in
+    /// memory.
     pub fn read(limits: Limits, notes: impl Iterator<Item = Note>) -> (Self, Note) {
         let mut this = Self {
             limits,

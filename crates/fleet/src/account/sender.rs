@@ -54,7 +54,8 @@ impl Sender {
         Self::read(sender, disk.iter().cloned())
     }
 
-    /// The same for entries from an iterator, so that they need not all be in memory.
+    /// Rebuilds the sender like [`Self::begin`], but from an iterator, so that the entries need not all be in
+    /// memory.
     pub fn read(sender: u32, disk: impl Iterator<Item = Entry>) -> (Self, Vec<Entry>) {
         let mut this = Self {
             origin: Origin { sender, incarnation: 0 },

@@ -471,7 +471,7 @@ impl<'a> Reservation<'a> {
     }
 }
 
-/// True if the texts of an offer are valid. They become parts of names and messages.
+/// True if the strings in an offer are valid. They become parts of names and messages.
 fn is_plain(offer: &Offer) -> bool {
     let label = |(name, value): &(String, String)| is_token(name) && is_token(value);
     (offer.zone.is_empty() || is_token(&offer.zone))

@@ -46,7 +46,7 @@ pub struct Server {
     pub tls_first: bool,
     /// User and password, or only a token, from the address itself.
     pub user: Option<(String, Option<String>)>,
-    /// Returns the name of the agent pool, taken from the path of the NATS URL.
+    /// Name of the agent pool, taken from the path of the NATS URL.
     pub pool: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Data files for each agent: the lines of its own users, with blank lines in place of the others.
+//! Data files for each agent: the lines of the agent's users, with blank lines in place of the others.
 //!
 //! Line k of a data file belongs to user k mod users. That user is in a share of the run, and the share belongs to an
 //! agent. A file is cut if this holds in every round: reading stops at the last line, or the number of lines is a

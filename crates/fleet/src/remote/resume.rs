@@ -40,7 +40,7 @@ const ANSWER: Duration = Duration::from_millis(500);
 /// Time after which the user is told which agents the run waits for.
 const TOLD: Duration = Duration::from_secs(4);
 
-/// Returns the path of the file that stores what a takeover needs, beside the notes.
+/// Returns the path of the file that stores what a takeover needs, next to the notes.
 pub(super) fn kept(notes: &Path) -> PathBuf {
     notes.with_file_name("fleet.run")
 }

@@ -67,7 +67,7 @@ pub(crate) struct Left {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Region {
     pub(crate) way: Way,
-    /// Credentials for a NATS server, if the relay has none of its own.
+    /// Credentials for a NATS server, if the relay has none itself.
     pub(crate) credentials: Vec<(String, String)>,
     /// Number of seconds for which agents continue without the relay.
     pub(crate) grace: u64,

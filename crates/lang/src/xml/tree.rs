@@ -21,7 +21,7 @@ pub enum Kind {
     Namespace,
     Attribute,
     Text,
-    /// Text of a CDATA section. It is a node of its own in the DOM, but in XPath it is one text node with the text
+    /// Text of a CDATA section. In the DOM it is a separate node, but in XPath it is one text node with the text
     /// nodes next to it.
     CData,
     Comment,

@@ -3,8 +3,8 @@
 use super::expr::{Axis, Step, Test};
 use crate::xml::{Kind, NodeId, Tree};
 
-/// Passes the nodes along an axis to `visit`, nearest first. A text node that directly follows another text node is not
-/// a node of its own.
+/// Passes the nodes along an axis to `visit`, nearest first. A text node that directly follows another text node is
+/// not a separate node.
 pub(super) fn each(tree: &Tree, axis: Axis, from: NodeId, mut visit: impl FnMut(NodeId) -> bool) {
     let mut all = |nodes: &mut dyn Iterator<Item = NodeId>| {
         nodes.filter(|id| !tree.continues(*id)).all(&mut visit)

@@ -10,7 +10,7 @@ use super::window::Window;
 /// The label for the total of all samples.
 const ALL: &str = "all";
 
-/// The measurement, tags and texts of a run's lines.
+/// The measurement, tags and other strings that all lines of a run share.
 #[derive(Clone, Debug, Default)]
 pub struct Target {
     pub measurement: String,

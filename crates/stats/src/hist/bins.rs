@@ -20,7 +20,7 @@ const LONG: usize = 8;
 /// Maximum capacity that is reserved for an announced length, because the announced length may be wrong.
 const ROOM: usize = 64;
 
-/// Error text for an invalid list.
+/// Error message for an invalid list.
 const ODD: &str = "the bins of a histogram are not in order";
 
 #[derive(Clone, Default)]

@@ -25,7 +25,7 @@ const FINDING: usize = 3;
 /// Prefix of a transaction's message.
 const TRANSACTION: &str = "Number of samples in transaction : ";
 
-/// A sample: its attributes and the texts of its children.
+/// A sample: its attributes and the stored contents of its children.
 #[derive(Debug, Default)]
 pub(super) struct Sample {
     tag: Vec<u8>,
@@ -103,7 +103,7 @@ pub(super) struct Elements<R> {
 pub(super) struct Stray {
     pub(super) lines: u64,
     pub(super) first_line: u64,
-    /// True if the last line continues in the next piece of text.
+    /// True if the last line continues in the next block of text.
     is_open: bool,
 }
 

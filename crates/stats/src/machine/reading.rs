@@ -47,7 +47,7 @@ pub struct Ticks {
     pub stolen: u64,
 }
 
-/// The texts of a reading; unreadable ones are empty.
+/// The contents of the files of a reading; unreadable files are empty.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Texts {
     pub(super) sockstat: String,

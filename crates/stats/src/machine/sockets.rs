@@ -51,8 +51,8 @@ const STATES: [&str; 12] = [
 ];
 
 impl Sockets {
-    /// Parses the texts of sockstat and sockstat6. In sockstat, the values for orphans, TIME_WAIT, structures and
-    /// memory include IPv6.
+    /// Parses the contents of sockstat and sockstat6. In sockstat, the values for orphans, TIME_WAIT, structures
+    /// and memory include IPv6.
     pub(super) fn of(sockstat: &str, sockstat6: &str, page: u64) -> Self {
         let of = |word| text::word(sockstat, "TCP:", word);
         Self {

@@ -22,8 +22,8 @@ pub struct Answers {
     /// Percentage of checked responses that were as expected; `None` if no response was checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checks_percent: Option<f64>,
-    /// Labels with checked responses, the worst percentage first. They include transactions with assertions of their
-    /// own, which are not part of the sums.
+    /// Labels with checked responses, the worst percentage first. They include transactions that have assertions
+    /// themselves; these are not part of the sums.
     pub labels: Vec<OfLabel>,
     /// Number of all requests.
     #[serde(skip)]

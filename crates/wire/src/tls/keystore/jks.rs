@@ -1,4 +1,4 @@
-//! JKS, the key store format of older Java versions, with an encryption of its own that is based on SHA-1.
+//! JKS, the key store format of older Java versions, with a special encryption that is based on SHA-1.
 //!
 //! All lengths are checked against the remaining bytes. Entries are in the order of Java's hash table, because plans
 //! select keys by position.

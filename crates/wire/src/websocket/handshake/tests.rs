@@ -69,7 +69,7 @@ fn headers_are_judged_in_the_plug_ins_order() {
         (with(up, "Upgrade: websocket, h2c\r\n"), Some(Refusal::NoUpgrade)),
         (with(up, "Upgrade: websocket\r\nUpgrade: websocket\r\n"), Some(Refusal::NoUpgrade)),
         (with(up, "Upgrade: websocket\r\nupgrade:\r\n"), Some(Refusal::NoUpgrade)),
-        // A folded header line counts as a line of its own.
+        // A folded header line counts as a separate line.
         (with(up, "Upgrade:\r\n websocket\r\n"), Some(Refusal::NoUpgrade)),
         (with(connection, ""), Some(Refusal::NoConnection)),
         (with(connection, "Connection: UPGRADE\r\n"), None),
