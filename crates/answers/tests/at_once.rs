@@ -1,5 +1,5 @@
 //! Limits that show only as errors: a number of concurrent requests beyond which the target refuses requests, and a
-//! pool that gives up after a short wait. Also cases that look like such a limit and are none.
+//! pool that gives up after a short wait. Also cases that only look like such a limit.
 mod situations;
 
 use answers::random::Random;
@@ -21,7 +21,7 @@ fn error(takes: u64) -> Answer {
     bad(takes, Outcome::Status, "500", "Internal Server Error")
 }
 
-/// Returns a run against `places` places; the users of the ramp arrive over 40 of 60 s.
+/// Returns a run against a target with `places` places; the users of the ramp arrive over 40 of 60 s.
 fn semaphore(load: &Users, places: usize, refused: impl Fn() -> Answer) -> Record {
     let mut places = Places::new(places);
     run(load, move |request, random| {

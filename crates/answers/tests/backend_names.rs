@@ -1,4 +1,4 @@
-//! Backends without a configured class: the headers of kept responses name them, within a label.
+//! Names of backends without a configured class. The headers of kept responses of one label name them.
 // Each test binary uses only a part of the module `situations`.
 mod situations;
 
@@ -17,7 +17,7 @@ fn with_kept(of: impl Fn(usize) -> (u32, String, u64, bool)) -> Record {
     with_more(of, |_, _| ())
 }
 
-/// Returns such a run, and applies a further change to each kept response.
+/// Returns a run like that of [`with_kept`], and applies a further change to each kept response.
 fn with_more(
     of: impl Fn(usize) -> (u32, String, u64, bool),
     change: impl Fn(usize, &mut Kept),
@@ -132,7 +132,7 @@ fn states_of_caches_and_chains_of_proxies_are_no_backends() {
     ] {
         assert_eq!(said(&two_lines(slow, fast)), "", "{slow}");
     }
-    // Similar nodes in a list, and a node that is slow regardless of the cache state.
+    // First, nodes with similar names in a list. The others: a node that is slow regardless of the cache state.
     for (slow, fast) in [
         ("X-Served-By: cache-iad-1, cache-fra-7", "X-Served-By: cache-iad-2, cache-fra-7"),
         ("X-Node: node-1\r\nX-Cache: MISS", "X-Node: node-2\r\nX-Cache: MISS"),

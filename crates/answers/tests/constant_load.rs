@@ -1,4 +1,4 @@
-//! Constant loads, as most plans have them: the sentence about a target that makes users wait, and no sentence about
+//! Constant loads, as most plans have them. The verdict says that a target makes users wait, and says nothing about
 //! healthy targets.
 // Each test binary uses only a part of the module `situations`.
 mod situations;
@@ -101,7 +101,7 @@ fn a_lock_behind_one_of_three_labels_is_named_with_the_label() {
 #[test]
 fn a_label_that_is_slow_by_itself_beside_fast_ones_is_not_waiting() {
     assert_not_checked(&shop(|_, random| about(700 * MS, random)));
-    // A long poll that ends when something happens, and an export with a few slow requests.
+    // A long poll that ends when an event happens, and an export with a few slow requests.
     assert_not_checked(&shop(|_, random| (random.uniform() * 1_400_000.0) as u64 + MS));
     assert_not_checked(&shop(
         |_, random| {
@@ -204,7 +204,7 @@ fn one_user_alone_shows_no_limit() {
 
 #[test]
 fn bytes_that_stay_the_same_are_named_and_called_a_full_line_only_when_something_shows_it() {
-    // Each response has 60 KB, which take their time: 3 MB/s, unlike any usual line.
+    // Each response has 60 KB, which take time to transfer: 3 MB/s, unlike any usual line.
     let slow = |load: &Users| {
         run(load, |_, random| {
             let receive = about(390 * MS, random);
@@ -238,8 +238,8 @@ fn a_load_that_grew_has_been_looked_at() {
     assert!(verdict.silent.contains(&"plateau"), "{:?}", verdict.unchecked);
 }
 
-/// A target with workers that all users share, and a queue that is not fair, as with unfair locks: a worker that
-/// becomes free sometimes takes the next new request instead of the one that has waited longest.
+/// A target with workers that all users share, and with a queue that is not fair, like an unfair lock: a worker
+/// that becomes free sometimes takes the next new request instead of the one that has waited longest.
 struct Unfair {
     /// Mean service time in µs.
     takes: u64,

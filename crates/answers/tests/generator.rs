@@ -1,4 +1,4 @@
-//! The rules on the generator, on a healthy run of one minute with one fault added. Each rule reports from its
+//! The rules about the generator, on a healthy run of one minute with one fault added. Each rule reports from its
 //! threshold on and is silent below.
 mod situations;
 
@@ -115,7 +115,7 @@ fn reading_too_slowly_is_found() {
     ]);
 }
 
-/// The received bytes fill a window of 2 048 bytes often enough, but a window of Linux's default size not even once.
+/// The received bytes often fill a window of 2 048 bytes, but never a window of Linux's default size.
 #[test]
 fn windows_are_as_large_as_the_records_receive_buffer() {
     let mut record = quiet();

@@ -1,4 +1,5 @@
-//! Local ports of a watched host that run out: the reported start, if readings do not arrive every second.
+//! Local ports of a watched host that run out: the start that the rule reports, if readings do not arrive every
+//! second.
 // Each test binary uses only a part of the module `situations`.
 mod situations;
 

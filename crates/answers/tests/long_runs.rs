@@ -36,7 +36,7 @@ fn intervals_say_nothing_that_their_seconds_do_not() {
     }
 }
 
-/// Returns the growth per time in the sentence about a drift.
+/// Returns the growth rate from the sentence about a drift.
 fn pace(record: &Record) -> String {
     let verdict = rules::verdict(record);
     let drift = verdict.findings.iter().find(|finding| finding.id == "drift").expect("a drift");

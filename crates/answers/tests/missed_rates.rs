@@ -44,7 +44,7 @@ fn a_target_at_its_limit_is_not_asked_for_more_users() {
 
 #[test]
 fn a_rate_that_is_missed_by_a_seventh_is_known_in_a_short_run() {
-    // Users who only wait for responses scatter less than chance.
+    // Users that only wait for responses vary less than chance.
     let missed = |rate: f64, length: u64| {
         let load = Users { at_once: 2, ..users(2) }.seconds(length);
         let mut record = run(&load, |_, random| good(about(230 * MS, random)));
@@ -55,7 +55,7 @@ fn a_rate_that_is_missed_by_a_seventh_is_known_in_a_short_run() {
         assert!(missed(10.2, length).is_some(), "{length} s");
         assert_eq!(missed(8.4, length), None, "{length} s");
     }
-    // There are too few seconds to know the scatter.
+    // There are too few seconds to know how much they vary.
     assert_eq!(missed(10.2, 6), None);
 }
 

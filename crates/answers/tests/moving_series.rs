@@ -1,5 +1,5 @@
-//! Series of metrics in responses that move with the response time during a run. Other series do not, or both
-//! follow the number of users.
+//! Series of metrics in responses that move with the response time during a run. In counterexamples the series do
+//! not, or both follow the number of users.
 mod situations;
 
 use answers::random::Random;

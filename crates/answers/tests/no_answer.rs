@@ -110,7 +110,7 @@ fn a_label_that_nobody_asks_any_more_waits_for_nothing() {
         second.causes.clear();
     }
     assert_eq!(said(&beside(without_answer(0, 0, 0), &login), "target_down"), "");
-    // The users of the login have ended.
+    // All users have left the login.
     let mut left = login;
     left.seconds.iter_mut().for_each(|second| second.labels = vec![(0, second.all.clone())].into());
     assert_eq!(said(&left, "target_down"), "");
@@ -182,7 +182,8 @@ fn errors_of_a_label_are_no_time_limits_of_another() {
     assert_eq!(said(&of_rows(samples), "target_down"), "");
 }
 
-/// Returns a result file with a login for 10 s and then `n` lost login requests, besides pages of which a third fails.
+/// Returns a result file with a login for 10 s and then `n` lost login requests, in addition to pages of which a
+/// third fails.
 fn lost(n: u64) -> Record {
     let login = (0..100).map(|n| (n * 100, 20, "login", "200"));
     let lost = (0..n).map(|n| (10_050 + n * 100, 6000, "login", ""));

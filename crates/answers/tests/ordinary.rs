@@ -20,7 +20,7 @@ struct Run {
     right: Vec<Right>,
     /// Further rules whose findings are true as well.
     allowed: Vec<String>,
-    /// Rule; true if its sentence must contain the words, false if it must not; and the words.
+    /// The rule; true if its sentence must contain the string, false if it must not; and the string.
     words: Vec<(String, bool, String)>,
     plan: String,
 }

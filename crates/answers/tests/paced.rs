@@ -1,4 +1,5 @@
-//! Rates that a plan sets, and loads that grow by other work or in steps: tests what counts as a limit of the target.
+//! Rates that a plan sets, and loads that grow by other kinds of requests or in steps: tests whether the rules take
+//! them for a limit of the target.
 mod situations;
 
 use std::cmp::Reverse;
@@ -26,7 +27,7 @@ fn lacks(verdict: &Verdict, id: &str) -> String {
     one.map(|one| one.lacks.en.clone()).unwrap_or_default()
 }
 
-/// Removes what a result file does not contain.
+/// Removes the data that a result file does not contain.
 fn file(mut record: Record) -> Record {
     record.has.load = false;
     record.has.generator = false;
@@ -104,7 +105,7 @@ fn a_target_that_gives_no_more_than_timers_ask_for_has_a_limit() {
 
 #[test]
 fn users_whose_requests_hang_until_the_end_do_not_pause() {
-    // Of 60 users, 50 get no response: the rate of the other 10 does not grow, whoever arrives.
+    // Of 60 users, 50 get no response: the rate of the other 10 does not grow, however many users arrive.
     let hangs = |user: u64| user >= 10;
     let mut record = run(&users(60).ramp(30).seconds(60), |request, random| {
         let takes = if hangs(request.user) { 1000 * S } else { about(40 * MS, random) };
@@ -143,7 +144,7 @@ fn a_timer_of_one_sampler_does_not_set_the_rate_of_all() {
     let mut target = Workers::new(2);
     let mut record =
         run(&ramp(), move |request, random| good(target.work(request.at, about(40 * MS, random))));
-    // One sampler of five has a timer of 20/s; the target allows 50/s of all.
+    // One sampler of five has a timer of 20/s; the target allows 50/s of all samplers together.
     record.frame.load.rate = Some(20.0);
     let verdict = rules::verdict(&record);
     for id in ["concurrency_limit", "plateau", "rate_limit"] {
@@ -232,7 +233,7 @@ fn four_steps_of_users_on_few_workers_are_a_limit_in_a_result_file() {
     }
 }
 
-/// Returns the verdict on stops of 300 ms every 5 s, on a machine whose processors are used to this share.
+/// Returns the verdict on stops of 300 ms every 5 s, on a machine whose CPU usage is `cpu`.
 fn stops(cpu: f64) -> Verdict {
     let load = Users { at_once: 30, ..users(30).pause(30) };
     let mut record = run(&load, |request, random| {

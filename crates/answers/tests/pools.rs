@@ -8,7 +8,7 @@ use answers::rules;
 use answers::verdict::Finding;
 use record::Record;
 
-/// A target with places. A request without a place fails after `wait` ms.
+/// A target with a limited number of places. A request without a place fails after `wait` ms.
 struct Pool {
     places: usize,
     wait: u64,
@@ -139,7 +139,7 @@ fn a_pool_that_gives_up_after_a_long_wait_is_named() {
     let message = "Timeout waiting for idle object";
     let record = Pool { ramp: 100, message, ..POOL }.run();
     assert!(found(&record, "fixed_timeout").is_some());
-    // The pool of a JDBC Request is the plan's own.
+    // The pool of a JDBC Request belongs to the plan.
     let code = "Non HTTP response code: java.sql.SQLTransientConnectionException";
     let record = Pool { ramp: 100, code, message, ..POOL }.run();
     let said = found(&record, "fixed_timeout").map(|of| of.words.en).unwrap_or_default();

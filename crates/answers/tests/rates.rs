@@ -5,7 +5,7 @@ use answers::rules;
 use record::{Change, Mark, Record};
 use situations::all::quiet;
 
-/// Returns a healthy run whose timers require `times` its actual rate.
+/// Returns a healthy run whose timers require `times` times its actual rate.
 fn asking(times: f64) -> Record {
     let mut record = quiet();
     let length: f64 = record.seconds.iter().map(|second| f64::from(second.ms) / 1000.0).sum();
@@ -55,8 +55,8 @@ fn a_schedule_is_held_against_each_second() {
     assert!(speaks(&scheduled(1.0, 1.5)), "a part that was not reached");
 }
 
-/// Returns 25 s with these numbers of responses in turn, for a plan with two users that requires 10 requests per
-/// second.
+/// Returns a run of 25 s with these numbers of responses in turn, for a plan with two users that requires 10
+/// requests per second.
 fn short(counts: &[u64]) -> Record {
     let mut record = quiet();
     let from = record.seconds.len() - 30;

@@ -1,4 +1,4 @@
-//! Passed rates during refusals, outages of which some are short, and the cost of opening connections.
+//! Rates of passed requests during refusals, outages of which some are short, and the cost of opening connections.
 mod situations;
 
 use answers::rules;
@@ -11,7 +11,7 @@ fn said(record: &Record, id: &str) -> String {
     found.map(|finding| finding.words.en).unwrap_or_default()
 }
 
-/// Returns the sentence about users of a service that answers some requests with 429.
+/// Returns the sentence about a service that answers some requests of its users with 429.
 fn limited(mut refuses: impl FnMut(&Request) -> bool) -> String {
     let record = run(&users(10).pause(30).seconds(12), |request, _| {
         if refuses(request) {
@@ -29,7 +29,7 @@ fn the_rate_let_through_is_that_of_the_time_with_refusals() {
     for words in [limited(|request| request.at < S / 2), limited(|request| request.at > 10 * S)] {
         assert!(words.ends_with("got 429: Too Many Requests."), "{words}");
     }
-    // The passed rate changes during the refusals.
+    // The rate of passed requests changes during the refusals.
     let words = limited(|request| request.number % if request.at > 6 * S { 10 } else { 2 } != 0);
     assert!(words.ends_with("got 429: Too Many Requests."), "{words}");
     let mut allowed = 0;

@@ -1,4 +1,4 @@
-//! The rule on stops of the whole target: users in step cause gaps as well.
+//! Tests the rule about stops of the whole target. Users that send in step cause gaps as well.
 mod situations;
 
 use answers::rules;
@@ -16,7 +16,7 @@ fn in_step() -> Users {
 
 #[test]
 fn gaps_between_users_in_step_are_no_stops() {
-    // Now and then a machine busy with other things delays some requests.
+    // Now and then, other programs on the machine delay some requests.
     let record = run(&in_step(), |request, _| {
         let is_slow = request.at / S % 6 == 5 && request.at % S < 200 * MS && request.user < 5;
         good(if is_slow { 95 * MS } else { 20 * MS })
@@ -34,8 +34,8 @@ fn stops_are_found_among_users_in_step() {
     assert!(speaks(&record));
 }
 
-/// Returns rows of 30 users who all pause six times for a while; for some of them, a request takes as long as the
-/// pause. Each request is in a transaction of its own if `in_transactions`.
+/// Returns rows of 30 users that all pause six times for a while; for some of them, a request takes as long as the
+/// pause. With `in_transactions`, each request is in a separate transaction.
 fn pauses(waiting: u64, in_transactions: bool) -> Record {
     const PAUSES: [u64; 6] = [5000, 9300, 15_100, 19_000, 26_200, 31_000];
     let mut rows = Vec::new();

@@ -12,7 +12,7 @@ const TIMEOUT: &str = "java.net.SocketTimeoutException";
 const DNS: &str = "java.net.UnknownHostException";
 const ROUTE: &str = "java.net.NoRouteToHostException";
 
-/// Returns rows of 50 users. After half a minute, three in ten requests fail with this class and text.
+/// Returns rows of 50 users. After half a minute, three in ten requests fail with this class and message.
 fn rows(class: &str, text: &str) -> String {
     let mut rows = String::from(
         "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,grpThreads,allThreads,Latency,Connect\n",
@@ -118,7 +118,7 @@ fn a_file_without_messages_has_whole_sentences_and_no_kept_samples() {
     }
 }
 
-/// Returns the ids of all findings, and the first sentence without the text that the system wrote.
+/// Returns the ids of all findings, and the first sentence without the message that the system wrote.
 fn said(class: &str, text: &str) -> (Vec<&'static str>, [String; 2]) {
     let findings = verdict(class, text);
     let words = &findings[0].words;
@@ -264,8 +264,8 @@ fn a_file_of_macos_is_known_by_any_of_its_texts() {
     assert!(found.advice.en.contains("launchctl limit maxfiles"), "{}", found.advice.en);
 }
 
-/// A connect timeout is the plan's own only if Java's message says so. A message of the operating system means the time
-/// limit of the operating system.
+/// A connect timeout counts as a limit of the plan only if Java's message says so. A message of the operating
+/// system means the time limit of the operating system.
 #[test]
 fn connects_that_the_system_gave_up_are_no_limit_of_the_plan() {
     for (class, text, is_of_plan) in [

@@ -1,5 +1,5 @@
-//! Checks every plan of a corpus beside the repository, if there is one. Prints how many plans run natively, how many
-//! need Java, and what the other plans lack. The test starts no Java.
+//! Checks every plan of a corpus in a folder next to the repository, if there is one. Prints how many plans run
+//! natively, how many need Java, and the unsupported parts of the other plans. The test starts no Java.
 
 mod program;
 

@@ -433,7 +433,8 @@ fn a_property_that_cannot_be_understood_has_one_exit_code() {
             assert!(ended.code == 2 && ended.err.contains(words), "{verb} {property}: {ended:?}");
         }
     }
-    // JMeter's own properties are not refused: an invalid value is replaced by the default with a warning.
+    // Properties that JMeter knows, too, are not refused: an invalid value is replaced by the default with a
+    // warning.
     let ended = program.run(&["run", "plan.jmx", "-Jsummariser.interval=often"]);
     let words = "summariser.interval (-J) is \"often\", no number: its default counts";
     assert!(ended.code == 0 && ended.err.contains(words), "{ended:?}");

@@ -180,7 +180,7 @@ fn properties_of_a_jmeter_home_are_heeded() {
     );
 }
 
-/// Returns JMeter's figures from a report page.
+/// Returns JMeter's dashboard metrics from a report page.
 fn figures(program: &Program, file: &Path) -> Value {
     let html = fs::read_to_string(program.path("").join(file)).unwrap();
     report::file::data(&html).unwrap()["jmeter"].take()

@@ -10,7 +10,7 @@ use export::sums::Sums;
 use serde_json::{Value, json};
 use watch::promql;
 
-/// An alert: its name, the seconds that its condition must hold, the condition, and the message for people.
+/// An alert: its name, the seconds for which its condition must hold, the condition, and the message for people.
 struct Alert {
     name: &'static str,
     seconds: u32,

@@ -248,7 +248,7 @@ fn files_are_short_and_say_what_they_hold() {
         if EMPTY_NAMES.contains(&stem.as_str()) {
             found.push(format!("{path}: the name says nothing about what it holds"));
         }
-        // A module's doc comment also covers its file `tests.rs`.
+        // A module's doc comment also covers the file `tests.rs` in its folder.
         let beside = path.ends_with("/tests.rs") && path.contains("/src/");
         if !beside && !text.starts_with("//!") {
             found.push(format!("{path}: does not begin with a module doc"));
@@ -317,7 +317,7 @@ fn tests_that_do_not_run_are_counted_as_skipped() {
     let mut found = Vec::new();
     for (path, text) in files(&["rs"]) {
         let tests = path.contains("/tests/") || path.starts_with("tests/");
-        // The file house.rs contains the forbidden texts themselves, so it is not checked.
+        // The file house.rs contains the forbidden strings themselves, so it is not checked.
         if tests && !path.ends_with("house.rs") && ways.iter().any(|way| text.contains(way)) {
             found.push(format!("{path}: `skip` of tests/skipped.rs counts it"));
         }

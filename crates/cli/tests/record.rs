@@ -304,7 +304,7 @@ fn sampler(class: &str, name: &str, properties: &[(&str, &str)]) -> String {
 }
 
 #[test]
-#[allow(clippy::too_many_lines)] // One run, looked at from all sides.
+#[allow(clippy::too_many_lines)] // One run, which the test examines in all respects.
 fn samples_of_tcp_and_websockets_have_phases_and_the_class_of_their_address() {
     let echo = targets::start(targets::Config::new("websocket-echo")).expect("a target");
     let tcp = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");

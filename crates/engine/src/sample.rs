@@ -14,7 +14,7 @@
 //! | `instant` | samplers that compute their result within a turn, or sleep |
 //! | `action` | Flow Control Actions |
 //! | `close`, `finish` | a sample's end: processors and assertions; recording and listeners |
-//! | `outcome` | the actions that an outcome asks of its user |
+//! | `outcome` | actions of a user that follow from the outcome of its sample |
 //! | `exceptions` | samples that are lost because a function has thrown |
 //! | `interrupt` | Sample Timeouts |
 //! | `names` | names that are expressions |

@@ -1,4 +1,4 @@
-//! Reads every plan of a corpus next to the repository, if there is one, and expects no error.
+//! Reads every plan of a corpus in a folder next to the repository, if there is one, and expects no error.
 
 #[path = "../../../tests/skipped.rs"]
 mod skipped;

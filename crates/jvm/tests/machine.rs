@@ -1,7 +1,7 @@
-//! Tests with real JVMs, with the bridge and without JMeter, in this process and in a child process. Whatever the
-//! bridge cannot do is a reply with a message, and the machine continues.
+//! Tests with real JVMs, with the bridge and without JMeter, in this process and in a child process. If the bridge
+//! cannot do something, it replies with a message, and the JVM continues.
 //!
-//! A process has only one machine, so one test covers it. The tests are skipped, with a message, if there is no Java.
+//! A process has only one JVM, so one test covers it. The tests are skipped, with a message, if there is no Java.
 
 #[path = "../../../tests/skipped.rs"]
 mod skipped;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use engine::offload::Offload;
 use jvm::{Refusal, Settings, Workers};
 
-/// Starts a machine and returns its workers, if there is a Java.
+/// Starts a JVM and returns its workers, if there is a Java.
 fn started(isolated: bool) -> Option<Arc<Workers>> {
     let home = tempfile::tempdir().expect("a folder");
     let jars = home.path().join("lib/ext");

@@ -1,4 +1,5 @@
-//! Tests WebSocket samplers from the plan's XML to calls: cases without a parity test, and Throng's own elements.
+//! Tests WebSocket samplers from the plan's XML to calls: cases without a parity test, and elements that only
+//! Throng has.
 
 extern crate plan as subject;
 

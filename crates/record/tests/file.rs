@@ -1,4 +1,4 @@
-//! The file of a record: what is written is read, from a whole file or one cut anywhere.
+//! The file of a record: reading returns the written data, from a whole file or one cut anywhere.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Records from result files contain what the rows say, and nothing else.
+//! Records from result files contain exactly the data of the rows.
 
 #[path = "../../../tests/bars.rs"]
 mod bars;

@@ -1,5 +1,5 @@
-//! Memory of a record that was read: it grows with the number of seconds, not of samples. The test is a program of its
-//! own, because it measures the memory of its process.
+//! Memory of a record that was read: it grows with the number of seconds, not of samples. The test is a separate
+//! program, because it measures the memory of its process.
 
 #[path = "../../../tests/bars.rs"]
 mod bars;

@@ -1,6 +1,6 @@
 //! JMeter's dashboard metrics, compared with those of JMeter 5.6.3 for the same rows.
 //!
-//! `jmeter/README.md` describes how JMeter's figures were recorded.
+//! `jmeter/README.md` describes how JMeter's metrics were recorded.
 
 #[path = "jmeter/cases.rs"]
 mod cases;
@@ -63,7 +63,7 @@ fn objects(text: &str) -> BTreeMap<String, BTreeMap<String, String>> {
     found
 }
 
-/// Returns the tables in the form of JMeter's page.
+/// Returns the tables in the structure of JMeter's page.
 fn tables(figures: &Figures) -> Value {
     let apdex: Vec<_> = figures
         .apdex

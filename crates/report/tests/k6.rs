@@ -1,4 +1,4 @@
-//! The summary in k6's form, read as GitLab's widget reads it: by the names of metrics and of their fields.
+//! The summary in k6's format, read as GitLab's widget reads it: by the names of metrics and of their fields.
 
 use answers::verdict::Verdict;
 use record::{Checked, Frame, Label, Load, Part, Record, Second};

@@ -1,4 +1,5 @@
-//! Summaries, read by an independent Markdown parser. Labels are always text, whatever characters they contain.
+//! Summaries, read by an independent Markdown parser. Labels are always plain text, whatever characters they
+//! contain.
 
 use std::sync::Arc;
 

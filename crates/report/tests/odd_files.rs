@@ -1,4 +1,5 @@
-//! Odd result files are read by everything that reads result files: verdict, report, comparison and JMeter's figures.
+//! Unusual result files are read by everything that reads result files: verdict, report, comparison and JMeter's
+//! dashboard metrics.
 //!
 //! `tests/odd_files/make.py` makes the files and computes the expected result of each independently: the metrics,
 //! or a refusal that names what is missing. `ODD_FILES=10000 ODD_SEED=7 cargo test -p throng-report --test

@@ -2,8 +2,8 @@
 //! with the load.
 //!
 //! There are two ways to determine the number K. With a light load, in this run or in another one (Little's law): K =
-//! C·S₀, the rate at which the run is flat times the time of a request alone. Without a light load, if completions are
-//! sparse: two completions closer together than the shortest service time cannot come from the same worker. So with K
+//! C·S₀. C is the rate that no longer grows, and S₀ is the time of a request alone. Without a light load, if completions
+//! are sparse: two completions closer together than the shortest service time cannot come from the same worker. So with K
 //! independent workers, pairs within a short slot are rarer by 1/K than by chance (the superposition of K renewal
 //! processes: D. R. Cox and P. A. W. Lewis, "The Statistical Analysis of Series of Events", 1966, chapter 8).
 

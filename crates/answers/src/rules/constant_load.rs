@@ -127,7 +127,7 @@ fn is_ramped(record: &Record) -> bool {
     seconds_in(coming) >= RAMP
 }
 
-/// Returns the seconds after those in which a queue builds up.
+/// Returns the seconds in which the queue is complete: all except the first ones, in which it builds up.
 fn with_queue(seconds: &[Second]) -> &[Second] {
     let builds_up = ROUNDS * ms(&service(seconds), 0.5) / 1000.0;
     let first = (builds_up.ceil() as usize).clamp(1, BUILDS_UP);

@@ -505,8 +505,8 @@ fn advice(record: &Record, cause: usize, time: When) -> Words {
     }
 }
 
-/// Returns the name of the samples that show a failure: a run keeps some complete samples; a result file has a row for
-/// each.
+/// Returns the phrase for the samples that show a failure. A run keeps some complete samples; a result file has a row
+/// for each sample.
 pub(super) fn samples(record: &Record) -> Words {
     if record.has.generator {
         words!("the kept samples", "保留的样本")

@@ -155,7 +155,8 @@ fn filling_its_pool() -> Record {
     record
 }
 
-/// Adds a firewall with its sessions in each second, of at most 12 000, and the share of its processor time.
+/// Adds a firewall with at most 12 000 sessions. `sessions` returns their number in each second, `cpu` is its CPU
+/// usage.
 fn with_firewall(mut record: Record, sessions: impl Fn(usize) -> f64, cpu: f64) -> Record {
     let series =
         |metric: &str, unit| Series { host: "firewall".into(), metric: metric.into(), unit };
@@ -171,7 +172,8 @@ fn with_firewall(mut record: Record, sessions: impl Fn(usize) -> f64, cpu: f64) 
     record
 }
 
-/// Returns sessions that grow to `of` per connection for 20 connections, in addition to the sessions of others.
+/// Returns a function for the number of sessions: those of the first 20 connections grow to `of` per connection,
+/// and there are `others` in addition.
 fn grow_to(of: f64, others: f64) -> impl Fn(usize) -> f64 {
     move |n| others + 20.0 * of * (n as f64 / 10.0).min(1.0)
 }
@@ -185,7 +187,7 @@ fn closing(mut record: Record) -> Record {
     record
 }
 
-/// Returns a run against a semaphore of 50; users arrive over 40 of 60 s.
+/// Returns a run against a semaphore with 50 permits; users arrive over 40 of 60 s.
 fn semaphore() -> Record {
     let mut places = Places::new(50);
     run(&users(100).ramp(40), move |request, random| {

@@ -146,7 +146,7 @@ impl Workers {
     }
 }
 
-/// Places that refuse a request if none is free: a semaphore, a pool without a queue.
+/// Places that refuse a request if none is free, like a semaphore or a pool without a queue.
 pub struct Places {
     most: usize,
     /// Times at which the occupied places become free.

@@ -1,5 +1,5 @@
-//! Ordinary tests that resemble a fault: another explanation is right. The rule that could be misled must be silent, or
-//! report that explanation.
+//! Ordinary tests that resemble a fault but have another explanation. The rule that could be misled must be silent,
+//! or report that explanation.
 
 use answers::random::Random;
 use record::frame::SHARED_NAMES;
@@ -122,7 +122,7 @@ fn refused_without_pauses() -> Record {
     record
 }
 
-/// Returns a run in which a connect is refused now and then, and one of a rare label with them.
+/// Returns a run in which a connect is refused now and then, including one of a rare label.
 fn refused_now_and_then() -> Record {
     let mut record = run(&users(20).ramp(2).pause(80).seconds(40), |request, random| {
         let is_time = [10, 25].iter().any(|at| (at * S..(at + 3) * S).contains(&request.at));
@@ -158,7 +158,7 @@ fn half_fails(seconds: u64) -> Record {
     record
 }
 
-/// Returns a run whose last step fails: errors in the last second only, and nobody stopped the run.
+/// Returns a run whose last step fails: errors occur in the last second only, and nobody stopped the run.
 fn last_step() -> Record {
     let mut record = run(&users(20).pause(80).seconds(40), |request, random| {
         if request.at > 39 * S {
@@ -268,7 +268,8 @@ fn vanished() -> Record {
     })
 }
 
-/// Returns a run on a machine full of other programs, one of which is the target; samples wait in the generator.
+/// Returns a run on a machine that is busy with other programs, one of which is the target; samples wait in the
+/// generator.
 fn busy_beside() -> Record {
     let mut record = quiet();
     for second in &mut record.seconds {

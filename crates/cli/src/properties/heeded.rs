@@ -196,7 +196,7 @@ pub(crate) struct WhyNot {
 }
 
 /// Returns true if setting the property to this value has the same effect in Throng as in JMeter without windows,
-/// which may be none.
+/// including no effect at all.
 pub(super) fn has_effect(key: &str, value: &str) -> bool {
     is_honoured(key)
         || WITHOUT_MEANING.iter().any(|family| key.starts_with(family))

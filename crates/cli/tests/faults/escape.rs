@@ -1,5 +1,5 @@
-//! Text of plans and servers with terminal control sequences: the terminal shows them as text and does not execute
-//! them.
+//! Strings of plans and servers with terminal control sequences: the terminal shows them as text and does not
+//! execute them.
 
 use crate::peer::answering;
 use crate::program::Ended;

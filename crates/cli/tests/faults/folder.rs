@@ -1,4 +1,4 @@
-//! Permissions of a run's files, and the folders in which text of a server may cause files to be written.
+//! Permissions of a run's files, and the folders in which a server's response may cause files to be written.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -131,7 +131,7 @@ fn what_a_server_says_does_not_lead_functions_astray() {
         ("${who}", "id=x/../../saved"),
         ("./saved-${who}", "id=x/../../saved"),
         ("${__P(here,.)}/${who}", "id=../saved"),
-        // Text from the server does not count as the plan's own text, not even through the function `__V`.
+        // A string from the server does not count as part of the plan, not even through the function `__V`.
         ("${__V(who)}", "id=../saved"),
     ] {
         let trial = writing(name);

@@ -4,15 +4,15 @@
 //! Each test checks the files in the run's folder and the exit code. A test that the machine does not permit is skipped
 //! and counted as skipped.
 
-#[allow(dead_code)] // The tests that own it use the rest.
+#[allow(dead_code)] // The other tests use the rest.
 #[path = "../robust/http_plan.rs"]
 mod http_plan;
-#[allow(dead_code)] // The tests that own it use the rest.
+#[allow(dead_code)] // The other tests use the rest.
 #[path = "../robust/peer.rs"]
 mod peer;
 #[path = "../program/mod.rs"]
 mod program;
-#[allow(dead_code)] // The tests that own it use the rest.
+#[allow(dead_code)] // The other tests use the rest.
 #[path = "../robust/trial.rs"]
 mod trial;
 

@@ -11,8 +11,8 @@ use crate::peer::{answering, endless, peer, request};
 use crate::program::Ended;
 use crate::trial::Trial;
 
-/// Longest allowed gap between requests of the other users. Without a bound, each test case would block the core for
-/// minutes.
+/// Longest allowed gap between requests of the other users. Without a bound, each test case would block the core
+/// for minutes.
 const NEVER: Duration = Duration::from_secs(20);
 /// Step limit for evaluations. The limit is low because debug builds are slow.
 const STEPS: &str = "-Jthrong.evaluation.steps=1000000";

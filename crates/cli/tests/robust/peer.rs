@@ -1,4 +1,4 @@
-//! A test server from a socket and a closure, which can do to a connection what no HTTP library would.
+//! A test server made of a socket and a closure. It can treat a connection in ways that no HTTP library allows.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddrV4, TcpListener, TcpStream};

@@ -131,7 +131,7 @@ fn a_criterion_on_a_series_is_judged_by_its_numbers() {
     ] {
         assert!(ended.out.contains(words), "{words}: {}", ended.out);
     }
-    // In k6's form, a threshold with the value `true` is a criterion that is not met.
+    // In k6's format, a threshold with the value `true` is a criterion that is not met.
     let k6: Value = serde_json::from_str(&trial.program.read("k6.json")).expect("JSON");
     let metrics = &k6["metrics"];
     let of_threads =

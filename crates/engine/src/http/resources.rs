@@ -383,7 +383,7 @@ fn judge(whole: &mut SampleResult, passed: bool) {
     }
 }
 
-/// Returns the value of `User-Agent` from request headers in JMeter's form.
+/// Returns the value of `User-Agent` from request headers in JMeter's format.
 fn user_agent(headers: &str) -> &str {
     let mut lines = headers.lines();
     lines.find_map(|line| line.strip_prefix("User-Agent: ")).unwrap_or_default().trim()

@@ -156,7 +156,7 @@ impl Carbon {
         Ok(Self { address, pickled, stream: None, failures: 0 })
     }
 
-    /// Sends metrics for a time in seconds.
+    /// Sends metrics with a time stamp in seconds.
     pub(crate) fn send(&mut self, metrics: &[Metric], seconds: i64, complain: &impl Fn(String)) {
         let message = if self.pickled {
             pickle(metrics, seconds)

@@ -165,7 +165,7 @@ fn texts_of_the_plan_are_evaluated_before_the_run_in_their_order() {
             self::plan(1, 1, &format!("{}{}", variables(name), sampler("${first}${second}")));
         other.variables.pop().unwrap()
     };
-    // Each block is preceded by an expression of its own.
+    // Each block is preceded by a separate expression.
     let blocks = [of("first"), of("second")];
     for block in blocks {
         let block = block.into_iter().map(|(_, text)| (plan.names.intern("first"), text));

@@ -1,4 +1,4 @@
-//! Controllers that their Java class runs: tests the calls that they receive and make, and what happens to users
+//! Controllers that are run by their Java class: tests the calls that they receive and make, and the fate of users
 //! whose controllers fail.
 
 use std::sync::mpsc::channel;

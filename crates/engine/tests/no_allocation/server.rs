@@ -10,7 +10,7 @@ const ANSWER: &[u8] =
     b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nSet-Cookie: session=abcdef; Path=/\r\n\
     Content-Length: 33\r\n\r\n<p>id=4711</p><p>{\"name\":\"x\"}</p>";
 
-/// Accepts connections, each in a thread of its own.
+/// Accepts connections, each in a separate thread.
 fn with_each(serve: impl Fn(TcpStream) + Clone + Send + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

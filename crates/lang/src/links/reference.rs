@@ -79,7 +79,7 @@ fn meaning(name: &[u8]) -> Option<impl Iterator<Item = char>> {
     key[..length].copy_from_slice(&name[..length]);
     let key = std::str::from_utf8(&key[..=length]).ok()?;
     let (first, second) = NAMED_ENTITIES.get(key)?;
-    // The table of names has 0 if a name has no second character.
+    // A name stands for one or two characters. The table has 0 in place of a missing second character.
     let second = char::from_u32(*second).filter(|second| *second != '\0');
     Some(char::from_u32(*first).into_iter().chain(second))
 }

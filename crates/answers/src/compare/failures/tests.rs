@@ -44,7 +44,8 @@ fn an_outage_of_one_side_is_beyond_chance_and_has_its_time() {
     assert!(!of(&good, &Course([good.0[..3].to_vec(), few.0].concat())).is_beyond);
 }
 
-/// Returns true if counts call the sides different when each failure counts as independent, even in bursts.
+/// Returns true if the counts show a difference between the sides when each failure counts as independent, even in
+/// a burst.
 fn is_called_by_each(a: &Course, b: &Course) -> bool {
     let sides = [a, b].map(|side| (counted(&[side]), design_effect(&[side]), side));
     let share = |at: usize| sides[at].0.1 as f64 / sides[at].0.0 as f64;

@@ -87,7 +87,7 @@ public class RecordElements {
                     check.invoke(null, List.of((Assertion) element), result, context);
                 }
             } catch (RuntimeException e) {
-                // Only what the element has left behind is recorded.
+                // Only the state that the element has left behind is recorded.
             }
             if (element instanceof PostProcessor) {
                 Map<String, Object> left = new TreeMap<>();
