@@ -1,9 +1,10 @@
-//! Measured limits of a machine's resources: printed by tests, judged by `bench/bounds/run`.
+//! Measured values with limits, such as the memory of a process. Tests print them; `bench/bounds/run` compares them
+//! with the limits.
 //!
-//! A test must not depend on how fast or how full the machine is. What a test measures in passing (memory of the process)
-//! is printed here, and compared with its limit only if `THRONG_BARS` is set.
+//! The result of a test must not depend on the speed or the load of the machine. So tests only print the values,
+//! and compare them with the limits only if `THRONG_BARS` is set.
 
-/// Prints a measured value, and fails above `at_most` if limits are judged. Both in `unit`.
+/// Prints a measured value. If `THRONG_BARS` is set, fails for a value above `at_most`. Both numbers are in `unit`.
 pub(crate) fn bar(what: &str, value: u64, at_most: u64, unit: &str) {
     println!("bar: {what}: {value} {unit}, at most {at_most}");
     let judged = std::env::var_os("THRONG_BARS").is_some();

@@ -1,10 +1,10 @@
-//! Tests that need quiet processors, because the program under test measures times or rates.
+//! Tests that need idle processors, because the program under test measures times or rates.
 //!
-//! `quiet!(a, b);` makes a test of each named function, in a module `quiet`: `cargo test -- quiet::` runs only those, and
-//! `.ci/run` runs them alone, after all other tests. They run one after the other. A failed one runs a second time, which
-//! is printed, and noted in the file that `THRONG_TWICE` names.
+//! `quiet!(a, b);` makes a test of each named function, in a module `quiet`. `cargo test -- quiet::` runs only
+//! these tests, and `.ci/run` runs them after all other tests. They run one after the other. A failed test is run a
+//! second time; its name is printed, and added to the file that `THRONG_TWICE` names.
 
-// Each test file uses a part of this.
+// Each test file uses only a part of this module.
 #![allow(dead_code, unused_macros, unused_imports)]
 
 use std::fs::OpenOptions;
@@ -12,10 +12,10 @@ use std::io::Write;
 use std::panic::catch_unwind;
 use std::sync::{Mutex, PoisonError};
 
-/// One test at a time.
+/// Lock that lets one test run at a time.
 static ONE: Mutex<()> = Mutex::new(());
 
-/// Runs a test alone; once more if it fails.
+/// Runs a test while no other test of this module runs. Runs it once more if it fails.
 pub(crate) fn alone(name: &str, test: fn()) {
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     if catch_unwind(test).is_ok() {
@@ -31,7 +31,7 @@ pub(crate) fn alone(name: &str, test: fn()) {
     test();
 }
 
-/// Makes tests of functions; see the head of this file.
+/// Makes tests of the named functions; the comment at the top of this file describes them.
 macro_rules! quiet {
     ($($name:ident),* $(,)?) => {
         mod quiet {

@@ -1,21 +1,21 @@
-//! Tests that a machine does not permit: said, named and counted, since a test that did not run has not passed.
+//! Reports tests that cannot run on this machine, because a test that did not run has not passed.
 //!
-//! The caller of all tests names a file in `THRONG_SKIPPED`; each test that is skipped adds a line there: where it is, its
-//! name, and why. `.ci/run` prints them and fails for those that `.ci/may-skip` does not allow.
+//! The variable `THRONG_SKIPPED` names a file. Each skipped test adds a line to it: the test binary, the name of
+//! the test, and the reason. `.ci/run` prints these lines, and fails for tests that `.ci/may-skip` does not allow.
 
-// Each test file uses a part of this.
+// Each test file uses only a part of this module.
 #![allow(dead_code)]
 
 use std::fs::OpenOptions;
 use std::io::Write;
 
-/// Notes that the test on this thread is skipped. The caller returns.
+/// Reports that the test on this thread is skipped. The caller must then return.
 pub(crate) fn skip(why: impl AsRef<str>) {
     let thread = std::thread::current();
     skip_part(thread.name().unwrap_or("?"), why);
 }
 
-/// Notes that a part of a test is skipped, by its name.
+/// Reports that the named part of a test is skipped.
 pub(crate) fn skip_part(name: &str, why: impl AsRef<str>) {
     let why = why.as_ref().replace('\n', " ");
     let line = format!("{}::{name}: {why}\n", env!("CARGO_CRATE_NAME"));

@@ -35,7 +35,7 @@ pub(crate) struct Situation {
     time: Time,
     backends: Vec<Backend>,
     turn: usize,
-    /// Workers shared by all backends, such as database connections, and the time for which a request occupies one.
+    /// Workers that all backends share, such as database connections, and the time for which a request occupies one.
     pool: Backend,
     pool_time: Nanos,
     /// Number of the faulty backend, from 1; 0 for none.

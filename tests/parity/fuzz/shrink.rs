@@ -182,7 +182,7 @@ fn always(property: &Property) -> bool {
     }
 }
 
-/// Simplifies the n-th value: names lose their variable parts, texts become short.
+/// Simplifies the n-th value: names lose their variable parts, other values become short.
 fn with_plain_values(plan: &Element, number: usize) -> Option<Element> {
     fn simplify(properties: &mut [Property], number: &mut usize) -> bool {
         for property in properties {

@@ -1,4 +1,4 @@
-//! Texts for properties: common values, edge cases, variables and functions.
+//! Values for properties: common values, edge cases, variables and functions.
 
 use crate::dice::Dice;
 

@@ -1,4 +1,4 @@
-//! Markup as a tree. Texts and attribute values stay as written: nothing is unescaped, so nothing can change.
+//! Markup as a tree. Contents and attribute values stay as written: nothing is unescaped, so nothing can change.
 
 /// A node of the tree: an element or a property in XML.
 #[derive(Clone, Debug)]
