@@ -35,7 +35,7 @@ import org.apache.jorphan.collections.SearchByClass;
  * hold open. Each run has a new thread, so that thread locals (the context with its variables) are new, too.
  */
 public final class WarmJMeter {
-    /** Milliseconds and bytes of results; a plan that takes more goes on for ever and is stopped. */
+    /** Time limit in ms, and maximum bytes of results. A plan that exceeds one of them runs endlessly and is stopped. */
     private static final long PATIENCE = 10_000;
     private static final long MOST_ROWS = 256 * 1024;
 
@@ -80,7 +80,7 @@ public final class WarmJMeter {
         }
     }
 
-    /** Waits for a plan; one that goes on for ever is stopped. */
+    /** Waits for the end of a plan; stops a plan that runs endlessly. */
     private static void watch(Thread thread, File rows, String[] answer) throws InterruptedException {
         long begin = System.nanoTime();
         boolean ends = true;
@@ -98,7 +98,7 @@ public final class WarmJMeter {
         }
     }
 
-    /** What {@code JMeter.start} does before it runs a plan without a window. */
+    /** Does the initialisation of {@code JMeter.start} before it runs a plan without a window. */
     private static void initialise(String[] args) throws Exception {
         String home = args[0];
         System.setProperty("jmeter.home", home);
@@ -169,7 +169,7 @@ public final class WarmJMeter {
             ((Map<?, ?>) field(type, "fileContainers").get(null)).clear();
         }
         field(files, "defaultFile").set(null, "");
-        // Names that were not found stay so for seconds, and are then worded in another way.
+        // Java caches failed lookups of host names for seconds; their message would differ, so the cache is cleared.
         ((Map<?, ?>) field(java.net.InetAddress.class, "cache").get(null)).clear();
         ((Collection<?>) field(java.net.InetAddress.class, "expirySet").get(null)).clear();
     }

@@ -12,7 +12,7 @@ import org.apache.jmeter.testelement.TestElement;
 import org.apache.jmeter.threads.JMeterContext;
 import org.apache.jmeter.threads.JMeterContextService;
 
-/** Runs what it holds from the last to the first, and says which it was and what came before. */
+/** Runs its children from the last to the first, and records the child and the previous sample. */
 public class BackwardsController extends AbstractTestElement implements Controller {
     private static final long serialVersionUID = 1L;
 
@@ -25,7 +25,7 @@ public class BackwardsController extends AbstractTestElement implements Controll
     public Sampler next() {
         if (at < 0) {
             at = held.size();
-            // JMeter initialises controllers of its own kind alone.
+            // JMeter's controllers initialise only child controllers of JMeter's own class.
             if (passes++ == 0) {
                 initialize();
                 at = held.size();

@@ -7,7 +7,7 @@ import org.apache.jmeter.engine.event.LoopIterationEvent;
 import org.apache.jmeter.samplers.Sampler;
 import org.apache.jmeter.threads.JMeterContextService;
 
-/** Repeats its children as often as a property says, which it looks at anew each time; it can be broken out of. */
+/** Repeats its children. A property has the number of repetitions, read in each iteration. The loop can be broken. */
 public class RepeatController extends GenericController implements IteratingController {
     private static final long serialVersionUID = 1L;
 

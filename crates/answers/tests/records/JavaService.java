@@ -3,8 +3,8 @@ import java.lang.management.ManagementFactory;
 import java.net.InetSocketAddress;
 import java.util.concurrent.Executors;
 
-/** A service whose heap is nearly full: java JavaService.java PORT kept=MIB garbage=MIB. Each answer takes 20 ms and makes
- * so much garbage; /metrics has what its machine says of itself, by the names of micrometer. */
+/** A service whose heap is nearly full: java JavaService.java PORT kept=MIB garbage=MIB. Each response takes 20 ms and
+ * creates that much garbage; /metrics returns the metrics of the JVM with Micrometer's names. */
 class JavaService {
     static byte[][] kept;
     static volatile byte[] last;

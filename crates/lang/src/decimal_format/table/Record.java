@@ -3,8 +3,8 @@ import java.text.DecimalFormatSymbols;
 import java.util.Locale;
 
 /**
- * Writes what java.text.DecimalFormat makes of patterns and numbers: a pattern, then each number of the first line in it,
- * or BAD. Run it with Java 17 and keep its output as patterns.tsv.
+ * Writes the results of java.text.DecimalFormat: each pattern, then each number of the first line formatted by it, or
+ * BAD. Run it with Java 17 and store its output as patterns.tsv.
  */
 public class Record {
     private static final String[] PATTERNS = {

@@ -12,9 +12,9 @@ import net.minidev.json.JSONValue;
 import org.apache.jmeter.extractor.json.jmespath.JMESPathCache;
 import org.apache.jmeter.util.JMeterUtils;
 
-/** Asks the library behind JMeter's JMESPath elements what each expression leads to and writes it into the file given as argument. */
+/** Writes the results of the library behind JMeter's JMESPath elements into the file given as argument. */
 public class RecordJmesPaths {
-    /** As JMeter's JMESPath Extractor makes it. */
+    /** Configured as in JMeter's JMESPath Extractor. */
     private static final ObjectMapper MAPPER =
             JsonMapper.builder().enable(StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION).build();
 

@@ -13,7 +13,7 @@ import net.minidev.json.JSONStyle;
 import net.minidev.json.JSONValue;
 import org.apache.jmeter.assertions.JSONPathAssertion;
 
-/** Writes the answers of Jayway into the file given as argument. */
+/** Writes the results of Jayway into the file given as argument. */
 public class RecordPaths {
     private static final Configuration LISTS =
             Configuration.defaultConfiguration().addOptions(Option.ALWAYS_RETURN_LIST);

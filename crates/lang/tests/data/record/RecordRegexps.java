@@ -14,7 +14,7 @@ import org.apache.oro.text.regex.PatternMatcherInput;
 import org.apache.oro.text.regex.Perl5Compiler;
 import org.apache.oro.text.regex.Perl5Matcher;
 
-/** Writes the answers of Jakarta ORO into the file given as argument. */
+/** Writes the results of Jakarta ORO into the file given as argument. */
 public class RecordRegexps {
     public static void main(String[] args) throws Exception {
         Path file = Path.of(args[0]);

@@ -9,7 +9,7 @@ import net.minidev.json.JSONValue;
 import org.apache.jmeter.extractor.JSoupExtractor;
 import org.apache.jmeter.util.JMeterUtils;
 
-/** Asks JMeter's extractor with jsoup what each selector finds and writes it into the file given as argument. */
+/** Writes the results of each selector, from JMeter's extractor with jsoup, into the file given as argument. */
 public class RecordSelectors {
     @SuppressWarnings("unchecked")
     public static void main(String[] args) throws Exception {

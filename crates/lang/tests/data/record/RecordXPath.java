@@ -14,7 +14,7 @@ import org.apache.jmeter.util.XPathUtil;
 import org.apache.jorphan.util.JOrphanUtils;
 import org.w3c.dom.Document;
 
-/** Asks JMeter's XPathUtil what its XPath Extractor asks, and writes the answers into the file given as argument. */
+/** Calls JMeter's XPathUtil like the XPath Extractor does, and writes the results into the file given as argument. */
 public class RecordXPath {
     public static void main(String[] args) throws Exception {
         Path file = Path.of(args[0]);

@@ -10,7 +10,7 @@ import net.minidev.json.JSONValue;
 import org.apache.jmeter.util.JMeterUtils;
 import org.apache.jmeter.util.XPathUtil;
 
-/** Asks JMeter's XPathUtil what its XPath2 Extractor asks, and writes the answers into the file given as argument. */
+/** Calls JMeter's XPathUtil like the XPath2 Extractor does, and writes the results into the file given as argument. */
 public class RecordXPath2 {
     public static void main(String[] args) throws Exception {
         Path file = Path.of(args[0]);

@@ -102,7 +102,7 @@ public class Record {
             run(element, script, setting);
             return run(element, script, setting);
         } catch (Throwable e) {
-            // No script of the table does this.
+            // No script of the table gets here.
             return "thrown " + e;
         }
     }
@@ -266,7 +266,7 @@ public class Record {
         return made;
     }
 
-    /** Collects what is logged; of what failed, only that it did. */
+    /** Collects log lines. For failures, it records only that they occurred. */
     static void listen() {
         AbstractAppender appender = new AbstractAppender("lines", null, null, true, Property.EMPTY_ARRAY) {
             @Override

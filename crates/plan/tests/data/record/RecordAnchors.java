@@ -19,7 +19,7 @@ import org.apache.jmeter.testelement.property.JMeterProperty;
 import org.apache.jmeter.util.JMeterUtils;
 import org.w3c.dom.Document;
 
-/** Asks JMeter's HTML Link Parser which links each page has and writes them into the file given as argument. */
+/** Writes the links that JMeter's HTML Link Parser finds in each page into the file given as argument. */
 public class RecordAnchors {
     @SuppressWarnings("unchecked")
     public static void main(String[] args) throws Exception {

@@ -24,7 +24,7 @@ import org.apache.jmeter.threads.JMeterThread;
 import org.apache.jmeter.threads.JMeterVariables;
 import org.apache.jmeter.util.JMeterUtils;
 
-/** Runs JMeter's extractors and assertions and writes what they leave behind into the file given as argument. */
+/** Runs JMeter's extractors and assertions, and writes the state after them into the file given as argument. */
 public class RecordElements {
     private static final Map<String, String> PACKAGES = Map.of(
             "RegexExtractor", "org.apache.jmeter.extractor.",

@@ -20,8 +20,8 @@ import org.w3c.dom.Element;
 import org.w3c.dom.NodeList;
 
 /**
- * Runs JMeter with the plan given as first argument against a server of its own, and writes each request as it came
- * in, with JMeter's own account of it, into the file given as second argument.
+ * Runs JMeter with the plan given as first argument against a test server. Writes each received request, with JMeter's
+ * own record of it, into the file given as second argument.
  */
 public class RecordRequests {
     private static final int PORT = 28731;

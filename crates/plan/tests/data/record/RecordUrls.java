@@ -13,8 +13,8 @@ import org.apache.jmeter.protocol.http.util.ConversionUtils;
 import org.apache.jmeter.util.JMeterUtils;
 
 /**
- * Writes what JMeter makes of URLs into the files given as arguments: url.tsv (protocol, domain, port and path of a
- * sampler, then the outcome) and location.tsv (URL and Location, then where the redirect leads).
+ * Writes JMeter's results for URLs into the files given as arguments: url.tsv (protocol, domain, port and path of a
+ * sampler, then the outcome) and location.tsv (URL and Location, then the target of the redirect).
  */
 public class RecordUrls {
     public static void main(String[] args) throws Exception {

@@ -1,4 +1,4 @@
-/** Prints the code points below U+10000 that Java takes for unassigned, as rows of a Rust array. */
+/** Prints the code points below U+10000 that are unassigned in Java, as rows of a Rust array. */
 public class Unassigned {
     public static void main(String[] args) {
         int start = -1, n = 0;

@@ -6,7 +6,7 @@ import org.apache.jmeter.threads.JMeterContextService;
 import org.apache.jorphan.util.JMeterStopTestException;
 import org.apache.jorphan.util.JMeterStopThreadException;
 
-/** Throws what it is told to, at its second question. */
+/** Throws the exception that a property names, at its second call. */
 public class BrittleController extends GenericController {
     private static final long serialVersionUID = 1L;
 

@@ -6,7 +6,7 @@ import org.apache.jmeter.protocol.java.sampler.JavaSamplerContext;
 import org.apache.jmeter.samplers.SampleResult;
 import org.apache.jmeter.threads.JMeterContextService;
 
-/** A client with state of its own: one instance per user. */
+/** A client with state: one instance per user. */
 public class OwnClient extends AbstractJavaSamplerClient {
     private int runs;
     private String set = "not set up";

@@ -1,6 +1,6 @@
 package own;
 
-/** Something for scripts to import. */
+/** A class that scripts import. */
 public final class Words {
     private Words() {}
 

@@ -8,28 +8,28 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * BeanShell's interpreter, which parses a text once for each thread instead of at every use: parsing is most of what a short
- * script costs. Statements are evaluated as BeanShell evaluates them, with its own nodes. A text that does not parse is left
- * to BeanShell, which runs what stands before the mistake; so is one with classes, which a node makes only once.
+ * BeanShell's interpreter, with a cache: it parses a script once per thread instead of at each use, because parsing is
+ * most of the cost of a short script. BeanShell's own nodes evaluate the statements. BeanShell itself runs scripts with a
+ * syntax error, up to the error, and scripts with classes, because a node can create a class only once.
  */
 public class ParsedInterpreter extends Interpreter {
     private static final long serialVersionUID = 1L;
-    /** So many texts are kept for each thread; texts with values in them could be any number. */
+    /** Maximum number of cached scripts per thread. Scripts with values in their text could be any number. */
     private static final int MOST = 200;
     private static final Map<Thread, Map<String, Parsed>> OF_THREAD = new ConcurrentHashMap<>();
     private static final Parsed NOTHING = new Parsed(null, null);
 
-    /** The statements of a text, and what BeanShell calls the text in its messages. */
+    /** The parsed statements of a script, and the name of the script in BeanShell's messages. */
     private record Parsed(SimpleNode[] statements, String source) {
     }
 
-    /** What statements are evaluated in: as BeanShell makes one for each use, without its parser. */
+    /** Interpreter that evaluates statements: like the one that BeanShell creates for each use, but without a parser. */
     private transient Interpreter local;
 
-    /** As JMeter makes one for each BeanShell element of each user. */
+    /** Creates an interpreter, as JMeter does for each BeanShell element of each user. */
     public ParsedInterpreter() {
         super();
-        // Forty kilobytes of buffers that only a console needs.
+        // Releases 40 KB of buffers that only a console needs.
         parser = null;
     }
 

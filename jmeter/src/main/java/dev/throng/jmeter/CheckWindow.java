@@ -38,12 +38,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The window of "Check with Throng": what {@code throng check} says about the open plan, a row each. A click on a row selects the
- * element in JMeter's tree.
+ * The window of "Check with Throng": the findings of {@code throng check} about the open plan, one per row. A click on a
+ * row selects the element in JMeter's tree.
  */
 final class CheckWindow extends JDialog {
     private static final Logger LOG = LoggerFactory.getLogger(CheckWindow.class);
-    /** Most bytes that are read of what the check says. */
+    /** Maximum number of bytes that are read from the output of the check. */
     private static final int MOST = 256 << 20;
     private static final int ERRORS_MOST = 64 << 10;
     private static final int WIDTH = 66;
@@ -70,7 +70,7 @@ final class CheckWindow extends JDialog {
         Windows.beside(this);
     }
 
-    /** Builds the window; returns the height of a line of text, for sizes that follow the font. */
+    /** Builds the window. Returns the height of a line of text, for sizes that depend on the font. */
     private int build() {
         verdict.setName("throng.check.verdict");
         counts.setName("throng.check.counts");
@@ -129,7 +129,7 @@ final class CheckWindow extends JDialog {
         return em;
     }
 
-    /** Shows the window and checks the plan that is open. */
+    /** Shows the window and checks the open plan. */
     void open() {
         setVisible(true);
         toFront();
@@ -199,7 +199,7 @@ final class CheckWindow extends JDialog {
         }
     }
 
-    /** Shows a row in full, and its element in JMeter's tree. */
+    /** Shows the full text of a row, and selects its element in JMeter's tree. */
     private void show(int row) {
         Finding finding = row < 0 ? null : rows.at(row);
         if (finding == null) {
@@ -223,7 +223,7 @@ final class CheckWindow extends JDialog {
         details.setCaretPosition(0);
     }
 
-    /** The process, away from the Swing thread. */
+    /** Runs the check process outside of the Swing thread. */
     private final class Check extends SwingWorker<Finding.Report, Void> {
         private final File program;
         private final OpenPlan plan;
@@ -288,7 +288,7 @@ final class CheckWindow extends JDialog {
         }
     }
 
-    /** The rows of the table. */
+    /** The data of the table's rows. */
     private static final class Rows extends AbstractTableModel {
         private static final String[] NAMES = {"", "Element", "Finding"};
         private List<Finding> findings = new ArrayList<>();
@@ -331,7 +331,7 @@ final class CheckWindow extends JDialog {
         }
     }
 
-    /** A table whose selected row is marked as a whole, also where the look marks one of its cells as the focused one. */
+    /** A table that highlights the whole selected row, even if the look and feel marks one cell as focused. */
     private static final class Table extends JTable {
         Table(Rows rows) {
             super(rows);
@@ -340,7 +340,7 @@ final class CheckWindow extends JDialog {
         @Override
         public Component prepareRenderer(TableCellRenderer renderer, int row, int column) {
             Component cell = super.prepareRenderer(renderer, row, column);
-            // The cells are one component, which keeps the colours of the last one.
+            // One component draws all cells, and keeps the colours of the last one.
             cell.setBackground(isRowSelected(row) ? getSelectionBackground() : getBackground());
             if (isRowSelected(row)) {
                 cell.setForeground(getSelectionForeground());
@@ -349,7 +349,7 @@ final class CheckWindow extends JDialog {
         }
     }
 
-    /** A cell: text only, never HTML, and errors in colour. */
+    /** A cell: plain text, never HTML. Errors are in colour. */
     private static final class Cell extends DefaultTableCellRenderer {
         private static final Color RED = new Color(0xD3, 0x2F, 0x2F);
         private static final Color RED_ON_DARK = new Color(0xFF, 0x8A, 0x80);

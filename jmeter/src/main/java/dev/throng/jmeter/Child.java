@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 
 /**
- * A process of Throng. Its output is read by threads of its own, so that it never waits for us, and it ends with JMeter: asked
- * first, killed after {@link #PATIENCE_MS}.
+ * A process of Throng. Separate threads read its output, so that it never blocks. The process ends with JMeter: first by
+ * a request, then, after {@link #PATIENCE_MS}, by a kill.
  */
 final class Child {
     private static final long PATIENCE_MS = 5_000;
@@ -26,12 +26,12 @@ final class Child {
     private final Process process;
     private final Thread[] readers = new Thread[2];
 
-    /** What is done with output: bytes, and how many of them. */
+    /** Consumer of output: the bytes, and their number. */
     interface Reader extends BiConsumer<byte[], Integer> {
     }
 
     /**
-     * Starts a process with nothing on standard input.
+     * Starts a process without standard input.
      *
      * @throws IOException with a sentence for the user
      */
@@ -57,7 +57,7 @@ final class Child {
                     to.accept(buffer, read);
                 }
             } catch (IOException end) {
-                // The process is gone.
+                // The process has ended.
             }
         }, "Throng's output");
         thread.setDaemon(true);
@@ -65,12 +65,12 @@ final class Child {
         return thread;
     }
 
-    /** Waits for the end and for all output; the exit code. */
+    /** Waits for the end of the process and of its output. Returns the exit code. */
     int await() throws InterruptedException {
         try {
             int code = process.waitFor();
             for (Thread reader : readers) {
-                // A process that it has left behind may hold its output open.
+                // A process started by this one may keep its output open.
                 reader.join(PATIENCE_MS);
             }
             return code;
@@ -83,12 +83,12 @@ final class Child {
         return process.isAlive();
     }
 
-    /** Asks it to end, as Ctrl-C does. */
+    /** Asks the process to end, as Ctrl-C does. */
     void end() {
         process.destroy();
     }
 
-    /** Ends it at once. */
+    /** Kills the process. */
     void kill() {
         process.destroyForcibly();
     }
@@ -109,7 +109,7 @@ final class Child {
         }
     }
 
-    /** Output that is kept up to a number of bytes, and beyond that only counted. */
+    /** Stores output up to a number of bytes, and only counts further bytes. */
     static final class Kept implements Reader {
         private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         private final int most;

@@ -10,9 +10,9 @@ import java.util.List;
 
 import org.apache.jmeter.util.JMeterUtils;
 
-/** Command lines of Throng that see what this JMeter sees: its home, and the properties of its own command line. */
+/** Command lines of Throng with the settings of this JMeter: its home, and the properties of its command line. */
 final class Command {
-    /** Options of JMeter's that set properties, with a value in the same word or in the next one. */
+    /** Options of JMeter that set properties. The value is in the same word or in the next one. */
     private static final List<String> SHORT = Arrays.asList("-J", "-D", "-q", "-p", "-S");
     private static final List<String> LONG = Arrays.asList("--jmeterproperty", "--systemproperty", "--addprop", "--propfile",
             "--systemPropertyFile");
@@ -20,7 +20,7 @@ final class Command {
     private Command() {
     }
 
-    /** A command line of the program: its verb, then what this JMeter was started with. */
+    /** Returns a command line of the program: the verb, then the settings with which this JMeter was started. */
     static List<String> of(File program, String verb) {
         List<String> line = new ArrayList<>(Arrays.asList(program.getPath(), verb));
         String home = JMeterUtils.getJMeterHome();
@@ -32,7 +32,7 @@ final class Command {
         return line;
     }
 
-    /** The options among JMeter's that set properties. Names of files are absolute. */
+    /** Returns the options of JMeter that set properties. File names are made absolute. */
     static List<String> properties(List<String> jmeter) {
         List<String> found = new ArrayList<>();
         for (int at = 0; at < jmeter.size(); at++) {
@@ -56,7 +56,7 @@ final class Command {
         return found;
     }
 
-    /** JMeter's command line behind the name of its jar; empty where the system does not say. */
+    /** Returns JMeter's command line after the name of its jar; empty if the system does not provide it. */
     private static List<String> ownLine() {
         try {
             byte[] line = Files.readAllBytes(new File("/proc/self/cmdline").toPath());
@@ -67,7 +67,7 @@ final class Command {
                 }
             }
         } catch (IOException error) {
-            // Not on this system.
+            // This system has no such file.
         }
         return new ArrayList<>();
     }

@@ -11,8 +11,8 @@ import org.apache.jmeter.gui.GuiPackage;
 import org.apache.jmeter.gui.tree.JMeterTreeNode;
 
 /**
- * The nodes of JMeter's tree that findings are about. A line of the plan's text decides; only findings without one, as in included
- * files, are searched for by name.
+ * Finds the nodes of JMeter's tree for findings. The line in the plan's text identifies a node. Findings without a line,
+ * as in included files, are searched by name.
  */
 final class Elements {
     private final List<JMeterTreeNode> nodes;
@@ -21,11 +21,11 @@ final class Elements {
     Elements(OpenPlan plan) {
         nodes = plan.nodes;
         PlanLines lines = new PlanLines(plan.text);
-        // Should JMeter have written something else than its tree, names are all there is.
+        // If JMeter has not written exactly its tree, only names can identify nodes.
         this.lines = lines.elements() == nodes.size() ? lines : null;
     }
 
-    /** The node of a finding, or null. */
+    /** Returns the node of a finding, or null. */
     JMeterTreeNode of(Finding finding) {
         if (lines != null && finding.line > 0) {
             int at = lines.at(finding.line);
@@ -34,7 +34,7 @@ final class Elements {
         return finding.path.isEmpty() ? null : named(nodes.get(0), finding.path);
     }
 
-    /** The deepest node on a path of names; an included file's elements are below the controller that includes it. */
+    /** Returns the deepest node on a path of names. Elements of an included file are below their Include Controller. */
     private static JMeterTreeNode named(JMeterTreeNode from, String path) {
         String own = from.getName();
         if (path.equals(own)) {
@@ -53,7 +53,7 @@ final class Elements {
         return from;
     }
 
-    /** Selects a node in JMeter's tree and shows its panel; false if the plan no longer has it. */
+    /** Selects a node in JMeter's tree and shows its panel. Returns false if the plan no longer has the node. */
     static boolean select(JMeterTreeNode node) {
         GuiPackage gui = GuiPackage.getInstance();
         List<Object> path = new ArrayList<>(Arrays.asList((Object[]) node.getPath()));

@@ -9,9 +9,9 @@ import java.util.List;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
-/** Something that {@code throng check} says about an element of the plan, or about the plan. */
+/** A finding of {@code throng check} about an element of the plan, or about the plan. */
 final class Finding {
-    /** Kinds, the worst first. */
+    /** Kinds of findings, the most severe first. */
     enum Kind {
         ERROR("error"), CANNOT_RUN("cannot run"), WARNING("warning"), NOTE("note"), LEFT_OUT("left out"), IN_JAVA("in Java");
 
@@ -21,7 +21,7 @@ final class Finding {
             this.words = words;
         }
 
-        /** Whether the finding says only how an element is run. */
+        /** Returns true if the finding only tells how an element is run. */
         boolean isInformation() {
             return this == LEFT_OUT || this == IN_JAVA;
         }
@@ -40,15 +40,15 @@ final class Finding {
 
     final Kind kind;
     final String message;
-    /** The remedy; may be empty. */
+    /** Advice on how to fix the problem; may be empty. */
     final String help;
-    /** The names of the element and of those above it, joined; may be empty. */
+    /** The joined names of the element and of its ancestors; may be empty. */
     final String path;
-    /** The code of an error or warning, or the class of an element. */
+    /** Code of an error or warning, or the class of an element. */
     final String code;
-    /** The line in the text of the plan; 0 where it is in none, or in another file. */
+    /** Line in the text of the plan; 0 if there is none, or if it is in another file. */
     final int line;
-    /** The file, if it is not the plan's. */
+    /** The file, if it is not that of the plan. */
     final String file;
 
     private Finding(Kind kind, JsonNode node, String message, String code, File plan) {
@@ -63,26 +63,26 @@ final class Finding {
         this.file = isOurs ? "" : file;
     }
 
-    /** The element's own name. */
+    /** Returns the name of the element. */
     String element() {
         int last = path.lastIndexOf(PATH);
         return last < 0 ? path : path.substring(last + PATH.length());
     }
 
-    /** What is between the names of a path. */
+    /** Separator of the names in a path. */
     static final String PATH = " > ";
 
-    /** All that was said about a plan. */
+    /** All findings about a plan. */
     static final class Report {
         final boolean runs;
         final int natively;
         final int inJava;
         final int leftOut;
         final int cannotRun;
-        /** Findings, the worst first, and of the same kind from the plan's top to its bottom. */
+        /** Findings, the most severe first; those of the same kind in the order of the plan. */
         final List<Finding> findings = new ArrayList<>();
 
-        /** Reads the output of {@code throng check --json} on that plan. */
+        /** Parses the output of {@code throng check --json} for that plan. */
         Report(byte[] json, File plan) throws IOException {
             JsonNode root = new ObjectMapper().readTree(json);
             if (root == null || !root.path("findings").isArray() || !root.path("elements").isArray()) {

@@ -35,22 +35,22 @@ import org.apache.jorphan.collections.HashTree;
 import org.apache.jorphan.collections.ListedHashTree;
 
 /**
- * The plan that is open in JMeter's window, with all changes that are not saved: its text, as JMeter would save it, and the
- * node of each of its elements. It is read on the Swing thread, as JMeter saves.
+ * The plan that is open in JMeter's window, with all unsaved changes: its text as JMeter would save it, and the node of
+ * each element. It is read on the Swing thread, as when JMeter saves.
  */
 final class OpenPlan {
-    /** Its elements in the order of the text. */
+    /** The nodes of the elements in the order of the text. */
     final List<JMeterTreeNode> nodes = new ArrayList<>();
-    /** The file that is open; null if the plan was never saved. */
+    /** The open file; null if the plan was never saved. */
     final File file;
-    /** Whether the file has not all of the plan. */
+    /** True if the plan has changes that the file does not contain. */
     final boolean isChanged;
-    /** The folder from which the plan's relative names lead. */
+    /** The folder to which the plan's relative file names refer. */
     final File folder;
-    /** The text. */
+    /** The text of the plan. */
     final byte[] text;
 
-    /** Names of files have at most so many characters of the plan's. */
+    /** Maximum number of characters of the plan's name in file names. */
     private static final int NAME_MOST = 60;
     private static final int COPIES_MOST = 100;
 
@@ -67,15 +67,15 @@ final class OpenPlan {
         this.text = out.toByteArray();
     }
 
-    /** The plan as it is open. */
+    /** Returns the open plan. */
     static OpenPlan read() throws IOException {
         return read(Collections.emptyMap());
     }
 
-    /** The plan as it is open, and in its text more collectors of rows below the nodes named. */
+    /** Returns the open plan with additional collectors of rows below the given nodes. */
     static OpenPlan read(Map<JMeterTreeNode, List<ResultCollector>> added) throws IOException {
         GuiPackage gui = GuiPackage.getInstance();
-        // What is typed in the panel that is shown, and whether something differs from the file.
+        // Stores the input in the visible panel in the tree, and updates whether the plan differs from the file.
         gui.updateCurrentNode();
         ActionRouter.getInstance().doActionNow(new ActionEvent(gui, ActionEvent.ACTION_PERFORMED, ActionNames.CHECK_DIRTY));
         String name = gui.getTestPlanFile();
@@ -93,24 +93,24 @@ final class OpenPlan {
         }
     }
 
-    /** The plan's name: that of its file, or of its first element. */
+    /** Returns the plan's name: that of its file, or of its first element. */
     String name() {
         String name = file != null ? file.getName() : nodes.get(0).getName();
         return name.toLowerCase(Locale.ROOT).endsWith(".jmx") ? name.substring(0, name.length() - 4) : name;
     }
 
     /**
-     * Writes the text into a new file in the plan's folder, so that relative names lead where they lead in JMeter.
+     * Writes the text into a new file in the plan's folder, so that relative file names have the same meaning as in JMeter.
      *
-     * @param before what the file's name begins with
-     * @param after what follows the plan's name
+     * @param before the beginning of the file's name
+     * @param after the part of the file's name after the plan's name
      * @throws IOException with a sentence for the user
      */
     File write(String before, String after) throws IOException {
         String name = name().replaceAll("[^\\p{L}\\p{N}._-]+", "-");
         name = name.substring(0, Math.min(name.length(), NAME_MOST));
         Set<OpenOption> anew = new HashSet<>(Arrays.asList(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE));
-        // Plans hold passwords.
+        // Plans may contain passwords, so only the user may read the file.
         FileAttribute<?> own = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
         for (int number = 1; number < COPIES_MOST; number++) {
             Path path = folder.toPath().resolve(before + name + after + (number == 1 ? "" : "-" + number) + ".jmx");
@@ -118,7 +118,7 @@ final class OpenPlan {
                 for (ByteBuffer rest = ByteBuffer.wrap(text); rest.hasRemaining();) {
                     out.write(rest);
                 }
-                // Should JMeter end before whoever asked for it deletes it.
+                // Deletes the file if JMeter ends before the caller deletes it.
                 path.toFile().deleteOnExit();
                 return path.toFile();
             } catch (FileAlreadyExistsException taken) {

@@ -8,7 +8,7 @@ import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The console output of a run, line by line and bounded: lines that nobody fetched in time are left out, the oldest first. */
+/** The console output of a run, line by line. If lines are not fetched in time, the oldest ones are dropped. */
 final class Output implements Child.Reader {
     private static final int LINES_MOST = 2_000;
     private static final int LINE_MOST = 4_000;
@@ -22,7 +22,7 @@ final class Output implements Child.Reader {
     private volatile String results;
     private long leftOut;
 
-    /** {@code page} gets the address of the live page, once. */
+    /** {@code page} receives the address of the live page, once. */
     Output(Consumer<String> page) {
         this.page = page;
     }
@@ -56,12 +56,12 @@ final class Output implements Child.Reader {
         }
     }
 
-    /** The run's folder, as the last lines name it; null before. */
+    /** Returns the run's folder, which the last lines name; null before them. */
     String results() {
         return results;
     }
 
-    /** The lines since the last call, each with its end. */
+    /** Returns the lines since the last call, with their line ends. */
     synchronized String take() {
         StringBuilder lines = new StringBuilder();
         if (leftOut > 0) {

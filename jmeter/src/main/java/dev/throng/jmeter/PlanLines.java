@@ -7,14 +7,14 @@ import java.util.List;
 /**
  * The lines on which the elements of a saved plan begin, in the order of JMeter's tree from top to bottom.
  *
- * <p>Names do not say which element a finding is about, for elements may have the same one; the line does. Reads what
- * JMeter's own writer makes, in which {@code <} begins a tag and nothing else; characters that XML does not permit do not matter.
+ * <p>Several elements may have the same name, so only the line identifies the element of a finding. The parser relies on
+ * JMeter's writer, which uses {@code <} only for tags. Characters that XML does not permit are accepted.
  */
 final class PlanLines {
     private final List<Integer> begins = new ArrayList<>();
 
     PlanLines(byte[] plan) {
-        // Open tags, as whether each is a hashTree.
+        // The open tags: true for each that is a hashTree.
         List<Boolean> open = new ArrayList<>();
         int line = 1;
         for (int at = 0; at < plan.length; at++) {
@@ -54,12 +54,12 @@ final class PlanLines {
         return tag.startsWith("hashTree") && (tag.length() == 8 || tag.charAt(8) == '/' || tag.charAt(8) == ' ');
     }
 
-    /** The number of elements. */
+    /** Returns the number of elements. */
     int elements() {
         return begins.size();
     }
 
-    /** The number of the element, from 0, to which the line belongs; -1 for a line before the first. */
+    /** Returns the index of the element to which the line belongs; -1 for a line before the first element. */
     int at(int line) {
         int found = -1;
         for (int begin : begins) {

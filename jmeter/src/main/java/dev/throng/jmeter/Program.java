@@ -11,31 +11,31 @@ import java.util.prefs.Preferences;
 import org.apache.jmeter.util.JMeterUtils;
 
 /**
- * The search for the program {@code throng}: JMeter's property, the user's choice, the program that installed the plug-in, PATH.
+ * Searches the program {@code throng}: JMeter's property, the user's choice, the program that installed the plug-in, PATH.
  *
- * <p>A property or a choice that names no program is an error, for another one would be a surprise; the program that installed
- * the plug-in may have moved.
+ * <p>A property or a choice without a program is an error, because users do not expect another program to run. The
+ * program that installed the plug-in may have been moved.
  */
 final class Program {
-    /** JMeter's property that names the program. */
+    /** JMeter's property with the path of the program. */
     static final String PROPERTY = "throng.program";
-    /** The file beside the jar with the path of the program that put it there. */
+    /** The file next to the plug-in's jar with the path of the program that installed the plug-in. */
     static final String RECORD = "throng-jmeter.program";
     private static final String NAME = "throng";
-    /** Longer than any path. */
+    /** Maximum size of that file in bytes, longer than any path. */
     private static final long RECORD_MOST = 8192;
 
     private Program() {
     }
 
-    /** No program was found; the message says what to do. */
+    /** Error: no program was found. The message contains advice. */
     static final class NotFound extends Exception {
         NotFound(String message) {
             super(message);
         }
     }
 
-    /** Where a program is looked for. */
+    /** The places in which the program is searched. */
     static final class Places {
         String property = "";
         String chosen = "";
@@ -98,7 +98,7 @@ final class Program {
         }
     }
 
-    /** The record beside our jar. */
+    /** Returns the file next to the plug-in's jar. */
     private static File record() {
         try {
             File jar = new File(Program.class.getProtectionDomain().getCodeSource().getLocation().toURI());
@@ -108,7 +108,7 @@ final class Program {
         }
     }
 
-    /** The user's choice, kept for the next start of JMeter; empty if there is none. */
+    /** Returns the user's choice, which is stored for the next start of JMeter; empty if there is none. */
     static String chosen() {
         try {
             return preferences().get(PROPERTY, "");
@@ -117,7 +117,7 @@ final class Program {
         }
     }
 
-    /** Keeps a choice; null forgets it. */
+    /** Stores the user's choice; null deletes it. */
     static void choose(File program) throws BackingStoreException {
         Preferences preferences = preferences();
         if (program == null) {

@@ -7,7 +7,7 @@ import java.util.prefs.BackingStoreException;
 import javax.swing.JFileChooser;
 import javax.swing.JOptionPane;
 
-/** Asks for the program {@code throng}. */
+/** Asks the user for the path of the program {@code throng}. */
 final class ProgramChooser {
     private static final Object[] ANSWERS = {"Choose another…", "Search by default", "Close"};
 

@@ -30,13 +30,13 @@ import org.apache.jmeter.testelement.TestPlan;
 import org.apache.jmeter.visualizers.Visualizer;
 
 /**
- * The rows of a run on their way into the plan's listeners, as JMeter reads a result file into one.
+ * Passes the rows of a run to the plan's listeners, as JMeter does when a listener reads a result file.
  *
- * <p>Listeners at the top of the plan get the rows of the whole run. One further down sees the samples of its own scope only: the plan
- * that is run gets a collector of rows beside it, so that the same rules decide that decide in a test.
+ * <p>Listeners at the top of the plan get the rows of the whole run. A listener further down gets only the samples of its scope:
+ * a collector of rows is added next to it in the executed plan, so that the same rules apply as in a test.
  */
 final class Rows {
-    /** Listeners that send or write instead of showing. */
+    /** Classes of listeners that send or write samples and do not show them. */
     private static final List<String> NOT_SHOWN = Arrays.asList("MailerVisualizer", "SimpleDataWriter");
     private static final String WRITER = "SimpleDataWriter";
     private static final int BUFFER = 1 << 16;
@@ -60,13 +60,13 @@ final class Rows {
         }
     }
 
-    /** Listeners by the node whose samples they see. */
+    /** Listeners, by the node whose samples they get. */
     private final Map<JMeterTreeNode, List<Listener>> listeners = new LinkedHashMap<>();
-    /** Files of the nodes that are not the plan. */
+    /** Result files of the nodes other than the plan. */
     private final Map<JMeterTreeNode, File> files = new HashMap<>();
     private Path folder;
 
-    /** The plan's listeners; asked on the Swing thread, which makes panels that have not been shown yet. */
+    /** Finds the plan's listeners. Called on the Swing thread, because it creates panels that have not been shown yet. */
     Rows() {
         GuiPackage gui = GuiPackage.getInstance();
         for (JMeterTreeNode node : gui.getTreeModel().getNodesOfType(ResultCollector.class)) {
@@ -82,10 +82,10 @@ final class Rows {
     }
 
     private Rows(boolean none) {
-        // No listeners.
+        // This object has no listeners.
     }
 
-    /** Rows that nobody shows. */
+    /** Returns rows without listeners. */
     static Rows none() {
         return new Rows(true);
     }
@@ -99,12 +99,12 @@ final class Rows {
         return true;
     }
 
-    /** The number of listeners. */
+    /** Returns the number of listeners. */
     int listeners() {
         return listeners.values().stream().mapToInt(List::size).sum();
     }
 
-    /** Collectors for the listeners that see only some samples, by the node below which they belong. */
+    /** Returns collectors for the listeners that get only some samples, by the node below which they belong. */
     Map<JMeterTreeNode, List<ResultCollector>> collectors(boolean areFull) throws IOException {
         Map<JMeterTreeNode, List<ResultCollector>> collectors = new HashMap<>();
         for (JMeterTreeNode node : listeners.keySet()) {
@@ -129,12 +129,12 @@ final class Rows {
         return collectors;
     }
 
-    /** Whether the plan that is run has collectors of ours. */
+    /** Returns true if the executed plan contains collectors of the plug-in. */
     boolean needsCollectors() {
         return !files.isEmpty();
     }
 
-    /** What listeners show. */
+    /** Returns the columns that listeners show. */
     private static SampleSaveConfiguration columns(boolean areFull) {
         SampleSaveConfiguration columns = new SampleSaveConfiguration(true);
         columns.setAsXml(areFull);
@@ -152,7 +152,7 @@ final class Rows {
         return columns;
     }
 
-    /** Empties the listeners; on the Swing thread. */
+    /** Clears the listeners. Called on the Swing thread. */
     void clear() {
         for (List<Listener> some : listeners.values()) {
             for (Listener listener : some) {
@@ -163,16 +163,16 @@ final class Rows {
         }
     }
 
-    /** The bytes that are to be read. */
+    /** Returns the number of bytes to read. */
     long bytes(File whole) {
         return listeners.keySet().stream().mapToLong(node -> files.getOrDefault(node, whole).length()).sum();
     }
 
     /**
-     * Hands all rows to the listeners; not on the Swing thread.
+     * Passes all rows to the listeners. Must not be called on the Swing thread.
      *
-     * @param whole the rows of the whole run
-     * @return how many rows the whole run has, or the largest file of a listener
+     * @param whole the file with the rows of the whole run
+     * @return the number of rows of the whole run, or of the largest file of a listener
      */
     long load(File whole) throws IOException {
         long most = 0;
@@ -199,7 +199,7 @@ final class Rows {
                 return false;
             }
         };
-        // One that wants all samples: each listener chooses for itself.
+        // This collector accepts all samples; each listener filters them itself.
         ResultCollector any = new ResultCollector();
         try {
             if (isXml(file)) {
@@ -226,7 +226,7 @@ final class Rows {
         }
     }
 
-    /** Deletes the files that only this knows. */
+    /** Deletes the temporary result files. */
     void delete() {
         for (File file : files.values()) {
             file.delete();

@@ -16,35 +16,35 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A run of the open plan by Throng. A thread of its own starts the process, follows it, and loads its rows; what is to be shown is handed
- * to {@link Shown}, from that thread.
+ * A run of the open plan by Throng. A separate thread starts the process, follows it, loads its rows, and calls {@link
+ * Shown} with everything that is to be displayed.
  */
 final class Run implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(Run.class);
-    /** JMeter's property: rows of more MiB are loaded only if asked for. */
+    /** JMeter's property with the limit in MiB above which rows are loaded only on request. */
     private static final String ROWS_MOST = "throng.rows.load.mb";
     private static final int ROWS_MOST_DEFAULT = 200;
     private static final long POLL_MS = 500;
     private static final int HELP_MOST = 1 << 20;
     private static final int CTL_MOST = 1 << 14;
-    /** Behind the plan's name, in the name of a file that has its unsaved changes. */
+    /** Suffix of the plan's name for the file with its unsaved changes. */
     private static final String COPY = ".open";
 
-    /** What the window shows. */
+    /** The display of a run, in its window. */
     interface Shown {
-        /** A new state, in words. */
+        /** Shows a new state, given as a sentence. */
         void state(String words);
 
-        /** Figures so far, or of the whole run. */
+        /** Shows the current metrics, or those of the whole run. */
         void figures(Seconds seconds, boolean isOver);
 
-        /** Lines of output. */
+        /** Appends lines of output. */
         void output(String lines);
 
-        /** The address of the live page. */
+        /** Receives the address of the live page. */
         void page(String address);
 
-        /** The end: nothing more comes. */
+        /** Called at the end of the run, as the last call. */
         void end(Run run, String words);
     }
 
@@ -62,7 +62,7 @@ final class Run implements Runnable {
     private volatile boolean hasPage;
     private volatile boolean isStopped;
 
-    /** A run of that plan; {@code options} are those of the settings. */
+    /** Creates a run of that plan with the options of the settings. */
     Run(File program, OpenPlan plan, Rows rows, RunSettings settings, List<String> options, Shown shown) {
         this.program = program;
         this.plan = plan;
@@ -104,9 +104,9 @@ final class Run implements Runnable {
         shown.end(this, words);
     }
 
-    /** Runs the plan to its end, and says in words how that was. */
+    /** Runs the plan to its end, and returns a sentence about the result. */
     private String follow() throws IOException, InterruptedException {
-        // What is saved is run itself, so that the run's record names it.
+        // An unchanged saved plan is run directly, so that the run's record contains its name.
         boolean isCopied = plan.file == null || plan.isChanged || rows.needsCollectors();
         File file = isCopied ? plan.write("", COPY) : plan.file;
         try {
@@ -165,7 +165,7 @@ final class Run implements Runnable {
         return code;
     }
 
-    /** All figures of the run. */
+    /** Returns all metrics of the run. */
     private Seconds figures() throws IOException {
         if (folder == null) {
             return null;
@@ -183,7 +183,7 @@ final class Run implements Runnable {
         return names == null ? Arrays.asList() : Arrays.asList(names);
     }
 
-    /** The folder that this run has made. */
+    /** Returns the folder that this run has created. */
     private File begun(Set<String> before, File file) {
         String stem = file.getName().replaceFirst("\\.[^.]*$", "").replaceAll("[^\\p{L}\\p{N}._-]", "-");
         for (String name : names(runs)) {
@@ -194,7 +194,7 @@ final class Run implements Runnable {
         return null;
     }
 
-    /** Whether this Throng has a live page. */
+    /** Returns true if this version of Throng has a live page. */
     private boolean offersPage() throws IOException, InterruptedException {
         Child.Kept out = new Child.Kept(HELP_MOST);
         Child help = new Child(Arrays.asList(program.getPath(), "help", "run"), plan.folder, out, new Child.Kept(0));
@@ -225,7 +225,7 @@ final class Run implements Runnable {
         }
     }
 
-    /** Asks the run to stop: the first time in order, then at once, then the process is killed. Not on the Swing thread. */
+    /** Stops the run: in order the first time, at once the second time, then by a kill. Not on the Swing thread. */
     void stop(int time) {
         isStopped = true;
         Child now = child;
@@ -253,7 +253,7 @@ final class Run implements Runnable {
         }
     }
 
-    /** Loads the rows into the plan's listeners, and says how many; not on the Swing thread. */
+    /** Loads the rows into the plan's listeners, and returns a sentence with their number. Not on the Swing thread. */
     String load(boolean isAskedFor) throws IOException {
         if (rows.listeners() == 0) {
             return "The plan has no listener that shows samples.";
@@ -268,12 +268,12 @@ final class Run implements Runnable {
                 rows.listeners() == 1 ? "the listener" : rows.listeners() + " listeners");
     }
 
-    /** Whether the results have a folder. */
+    /** Returns true if the results have a folder. */
     boolean hasFolder() {
         return folder != null;
     }
 
-    /** The report of the run, if it is there. */
+    /** Returns the report of the run, if it exists. */
     File report() {
         File of = folder;
         File report = of == null ? null : new File(of, "report.html");

@@ -5,35 +5,35 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What a tester sets for a run: the load in place of the plan's, properties, and what is done with the results. */
+/** Settings of a run: the load that replaces that of the plan, properties, and the use of the results. */
 final class RunSettings {
     String users = "";
     String rate = "";
     String ramp = "";
     String duration = "";
     String iterations = "";
-    /** A property a line, as {@code name=value}. */
+    /** Properties, one {@code name=value} per line. */
     String properties = "";
-    /** More options of {@code throng run}, as in a shell. */
+    /** Further options of {@code throng run}, in shell syntax. */
     String more = "";
-    /** The parent folder of the run's folder; empty for {@code runs} beside the plan. */
+    /** The parent folder of the run's folder; empty for {@code runs} in the plan's folder. */
     String runs = "";
     boolean isPageOpened = true;
     boolean areRowsLoaded = true;
-    /** Whether rows have requests and responses. */
+    /** True if rows contain requests and responses. */
     boolean areRowsFull;
     boolean isCleared = true;
 
     private static final Pattern PART = Pattern.compile("(\\d+(?:\\.\\d+)?)(ms|s|m|h)?");
 
-    /** A mistake in what was typed. */
+    /** An error in the user's input. */
     static final class Mistake extends Exception {
         Mistake(String message) {
             super(message);
         }
     }
 
-    /** The options of {@code throng run} that say so. */
+    /** Returns the options of {@code throng run} for these settings. */
     List<String> options() throws Mistake {
         List<String> line = new ArrayList<>();
         if (!users.trim().isEmpty() && !rate.trim().isEmpty()) {
@@ -68,7 +68,7 @@ final class RunSettings {
         return line;
     }
 
-    /** A text's words, as a shell has them: quotes and backslashes, nothing else. */
+    /** Splits a string into words as a shell does; only quotes and backslashes are special. */
     static List<String> words(String text) throws Mistake {
         List<String> words = new ArrayList<>();
         StringBuilder word = null;
@@ -103,7 +103,7 @@ final class RunSettings {
         return words;
     }
 
-    /** The length of a run that was asked for, in seconds; 0 where none was, or where only Throng can tell. */
+    /** Returns the requested length of the run in seconds; 0 if none is requested, or if only Throng can compute it. */
     double seconds() {
         String text = duration.trim();
         double sum = 0;

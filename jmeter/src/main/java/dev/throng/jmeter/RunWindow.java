@@ -34,10 +34,10 @@ import org.apache.jmeter.gui.GuiPackage;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The window of "Run with Throng": settings above, the run below. What is set stays until JMeter ends. */
+/** The window of "Run with Throng": settings above, the run below. Settings are kept until JMeter ends. */
 final class RunWindow extends JDialog implements Run.Shown {
     private static final Logger LOG = LoggerFactory.getLogger(RunWindow.class);
-    /** Characters of output that are kept. */
+    /** Maximum number of characters of output that are kept. */
     private static final int OUTPUT_MOST = 200_000;
     private static final int GAP = 6;
 
@@ -250,7 +250,7 @@ final class RunWindow extends JDialog implements Run.Shown {
             output.setText(error.getMessage());
         }
         refresh();
-        // Else the focus would go to "Close".
+        // Otherwise the button "Close" would get the focus.
         (run == null ? start : stop).requestFocusInWindow();
     }
 
@@ -276,7 +276,7 @@ final class RunWindow extends JDialog implements Run.Shown {
         }
     }
 
-    /** Opens a page in the user's browser; where that cannot be, says where the page is. */
+    /** Opens a page in the user's browser. If that is impossible, shows the address of the page. */
     private void browse(URI page) {
         Thread thread = new Thread(() -> {
             try {
@@ -326,7 +326,7 @@ final class RunWindow extends JDialog implements Run.Shown {
         thread.start();
     }
 
-    // What the run says, from its thread.
+    // Methods that the thread of the run calls.
 
     @Override
     public void state(String words) {

@@ -13,11 +13,11 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
 /**
- * The figures of a run so far, from {@code seconds.jsonl}, which grows by a line a second. After some hours the file is begun anew, and
- * its lines so far are in {@code seconds.1.jsonl}.
+ * The metrics of a run so far, from {@code seconds.jsonl}, which grows by one line per second. After some hours a new
+ * file is started, and the old lines are moved to {@code seconds.1.jsonl}.
  */
 final class Seconds {
-    /** Most bytes of one reading: further lines come with the next. */
+    /** Maximum number of bytes of one read; further lines are read by the next call. */
     private static final int MOST = 1 << 20;
     private static final long MILLI = 1000;
 
@@ -25,7 +25,7 @@ final class Seconds {
     private final File before;
     private final ObjectMapper json = new ObjectMapper();
     private final ByteArrayOutputStream begun = new ByteArrayOutputStream();
-    /** Identity of the file of which so many bytes were read. */
+    /** Identity of the file from which bytes were read. */
     private Object key;
     private long read;
     private long firstMs;
@@ -43,7 +43,7 @@ final class Seconds {
         before = new File(folder, "seconds.1.jsonl");
     }
 
-    /** Reads what was written since. */
+    /** Reads the lines written since the last call. */
     void read() throws IOException {
         if (!file.isFile()) {
             return;
@@ -64,7 +64,7 @@ final class Seconds {
         return Files.readAttributes(file.toPath(), BasicFileAttributes.class).fileKey();
     }
 
-    /** Reads some of what was written since. Returns whether there is more. */
+    /** Reads a part of the lines written since the last call. Returns true if there are more. */
     private boolean readFrom(File file) throws IOException {
         byte[] more;
         boolean isMore;
@@ -102,7 +102,7 @@ final class Seconds {
         p95Ms = second.path("p95_ms").asDouble();
     }
 
-    /** The figures in one line: those of the last second, or once the run is over the mean of all. */
+    /** Returns the metrics as one line: those of the last second, or after the run the means over the run. */
     String words(boolean isOver) {
         if (seconds == 0) {
             return " ";

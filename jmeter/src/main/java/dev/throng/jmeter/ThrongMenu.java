@@ -11,14 +11,14 @@ import org.apache.jmeter.gui.plugin.MenuCreator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The menu "Throng" in JMeter's menu bar. JMeter makes one instance, and asks it for its menus once. */
+/** The menu "Throng" in JMeter's menu bar. JMeter creates one instance and requests its menus once. */
 public final class ThrongMenu implements MenuCreator {
     private static final Logger LOG = LoggerFactory.getLogger(ThrongMenu.class);
 
     private CheckWindow check;
     private RunWindow run;
 
-    /** Instances are made by JMeter. */
+    /** Constructor for JMeter. */
     public ThrongMenu() {
     }
 
@@ -40,7 +40,7 @@ public final class ThrongMenu implements MenuCreator {
         return new JMenu[] {menu};
     }
 
-    /** An entry, whose failure is shown instead of being lost in a log. */
+    /** Creates a menu item. If its action fails, the error is shown to the user. */
     private static JMenuItem item(String text, String name, char mnemonic, Runnable action) {
         JMenuItem item = new JMenuItem(text, mnemonic);
         item.setName(name);
@@ -70,7 +70,7 @@ public final class ThrongMenu implements MenuCreator {
         run.toFront();
     }
 
-    /** The menu has no text that JMeter translates. */
+    /** Has no effect, because JMeter does not translate the menu. */
     @Override
     public boolean localeChanged(MenuElement menu) {
         return menu.getComponent().getName() != null && menu.getComponent().getName().startsWith("throng");
@@ -78,6 +78,6 @@ public final class ThrongMenu implements MenuCreator {
 
     @Override
     public void localeChanged() {
-        // English in all languages.
+        // The menu is in English for all languages.
     }
 }

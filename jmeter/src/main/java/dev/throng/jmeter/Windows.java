@@ -13,14 +13,14 @@ import javax.swing.JTree;
 import org.apache.jmeter.gui.GuiPackage;
 import org.apache.jmeter.gui.MainFrame;
 
-/** Places of the plug-in's windows. */
+/** Positions of the plug-in's windows. */
 final class Windows {
     private static final int GAP = 12;
 
     private Windows() {
     }
 
-    /** Puts a window to the lower right of JMeter's, so that its tree stays in sight, and wholly on the screen. */
+    /** Places a window at the lower right of JMeter's window, so that the tree stays visible, and fully on the screen. */
     static void beside(Window window) {
         MainFrame main = GuiPackage.getInstance().getMainFrame();
         GraphicsConfiguration screen = main.getGraphicsConfiguration();

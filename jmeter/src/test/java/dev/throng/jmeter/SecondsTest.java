@@ -40,14 +40,14 @@ class SecondsTest {
         String line = "{\"at_ms\": %d000, \"users\": 1, \"samples\": 5, \"errors\": 1, \"p95_ms\": 1.0}\n";
         write(String.format(line, 1));
         seconds.read();
-        // Not read before it is the older file.
+        // The file is not read until it is the older file.
         write(String.format(line, 2));
         Files.move(folder.resolve("seconds.jsonl"), folder.resolve("seconds.1.jsonl"));
         seconds.read();
         write(String.format(line, 3));
         seconds.read();
         assertEquals("0:03   users 1   samples 15   errors 3   mean 5.0/s", seconds.words(true));
-        // The lines of a file that is not there any more are not counted.
+        // Lines of a file that no longer exists are not counted.
         Files.move(folder.resolve("seconds.jsonl"), folder.resolve("seconds.2.jsonl"));
         write(String.format(line, 4));
         seconds.read();

@@ -12,11 +12,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs assertions as a JMeter thread does: scopes, sub-results, and what an exception becomes. Collects the results that
- * belong to the sample itself.
+ * Runs assertions as a JMeter thread does, with scopes, sub-results, and exceptions that become failures. Collects the
+ * assertion results that belong to the sample itself.
  */
 final class Asserts {
-    /** How deep sub-results of sub-results are looked at. */
+    /** Maximum depth of sub-results that are examined. */
     private static final int DEPTH = 3;
 
     private static Logger log() {
@@ -46,7 +46,7 @@ final class Asserts {
         }
     }
 
-    /** Whether one of the collected results failed the sample. */
+    /** Returns true if one of the collected results has failed the sample. */
     boolean explainFailure() {
         for (AssertionResult answer : ofSample) {
             if (answer.isError() || answer.isFailure()) {

@@ -28,17 +28,17 @@ import org.apache.jmeter.util.JMeterUtils;
 import org.apache.jmeter.util.JSR223TestElement;
 
 /**
- * One Java-backed element of the plan: what the plan says of it, and the object JMeter made of its XML.
- * How many objects of it there are at run time is decided once, here.
+ * A Java-backed element of the plan: its data from the plan, and the object that JMeter created from its XML.
+ * This class decides once how many objects of the element exist at run time.
  */
 final class Element {
-    /** Who has an object of his own. */
+    /** The number of objects of an element. */
     enum Each {
-        /** One object for all users, as JMeter has it for elements that say so. */
+        /** One object for all users, as JMeter has it for elements that are shared. */
         ALL,
-        /** One object for each worker: the element keeps nothing from one use to the next. */
+        /** One object for each worker, because the element keeps no state between two uses. */
         WORKER,
-        /** One object for each user, as JMeter has it. */
+        /** One object for each user, as in JMeter. */
         USER
     }
 
@@ -49,21 +49,21 @@ final class Element {
     final String path;
     final int line;
     final int reads;
-    /** It runs natively; nothing depends on its class but scripts that look at it. */
+    /** True if the element runs natively. Only scripts that read its object depend on its class. */
     final boolean isNative;
     final String xml;
 
     TestElement prototype;
     Each each = Each.USER;
-    /** The place of its object among those of a user or of a worker. */
+    /** Index of the element's object among the objects of a user or of a worker. */
     int place;
-    /** Its bean properties are the same at every use, so that they are set once for each object; but at each use of one that was touched. */
+    /** True if bean properties never change. They are then set once per object, except for objects that were touched. */
     boolean preparedOnce;
-    /** A script that is compiled anew at each use, in an engine of its own. */
+    /** True for a script that is compiled at each use, in a separate engine. */
     boolean freshEngine;
     boolean isBean;
     boolean isScript;
-    /** What it holds, if it is a controller. */
+    /** Children of the element, if it is a controller. */
     Inside inside;
 
     Element(int id, Records.Element said) {
@@ -78,7 +78,7 @@ final class Element {
         xml = said.xml;
     }
 
-    /** Takes the object that was made of its XML, functions replaced. */
+    /** Stores the object that was created from the element's XML, with functions replaced. */
     void become(TestElement made) {
         prototype = made;
         isBean = made instanceof TestBean;
@@ -91,7 +91,7 @@ final class Element {
         } else if (made instanceof BSFTestElement) {
             each = Each.WORKER;
         } else if (jsr) {
-            // JMeter remembers the digest of the first text that a script evaluated to, in each object.
+            // Each object of a JMeter element remembers the digest of the first script text that it evaluated.
             each = made.getProperty("script") instanceof FunctionProperty ? Each.USER : Each.WORKER;
             freshEngine = "false".equals(made.getPropertyAsString("cacheKey"));
         } else if (bsh) {
@@ -103,27 +103,27 @@ final class Element {
         made.setRunningVersion(true);
     }
 
-    /** Whether its objects are told when their users start and end. What runs natively has no connections to close. */
+    /** Returns true if the objects are notified when their users start and end. Native elements have nothing to close. */
     boolean hearsOfThreads() {
         return prototype instanceof ThreadListener && (!isNative || prototype instanceof HTTPSamplerBase);
     }
 
-    /** Whether its users' objects are to be made when the users start, for they do something then. */
+    /** Returns true if the objects must exist when their users start, because they are notified then. */
     boolean hearsOfStart() {
         if (!(prototype instanceof ThreadListener) || isNative || prototype instanceof HTTPSamplerBase) {
             return false;
         }
-        // Scripts hear of it in a file that is read into their interpreter, and only there.
+        // Scripts are notified only through an init file, which is read into their interpreter.
         return !isScript || JMeterUtils.getJMeterProperties().stringPropertyNames().stream()
                 .anyMatch(name -> name.startsWith("beanshell.") && name.endsWith(".init"));
     }
 
-    /** Whether objects of its class leave alone what their properties set in them, and nothing merges other properties into them. */
+    /** Returns true if the class does not change bean properties itself, and no other properties are merged into it. */
     private static boolean keepsBeanProperties(TestElement made) {
         return made.getClass().getName().startsWith("org.apache.jmeter.protocol.jdbc.");
     }
 
-    /** Whether its class does something when an iteration begins. */
+    /** Returns true if the class acts when an iteration begins. */
     boolean hearsOfIterations() {
         return prototype instanceof LoopIterationListener || prototype instanceof TestIterationListener;
     }
@@ -132,7 +132,7 @@ final class Element {
         return (reads & what) != 0;
     }
 
-    /** Why an object of this class cannot stand in the element's role; null if it can. */
+    /** Returns the reason why an object of this class cannot have the role of the element; null if it can. */
     static String misfit(int role, Object made) {
         Class<?> wanted = switch (role) {
             case Role.BEFORE -> PreProcessor.class;
@@ -153,7 +153,7 @@ final class Element {
         return null;
     }
 
-    /** Whether any of its properties has a function or a variable in it. */
+    /** Returns true if a property of the element contains a function or a variable. */
     static boolean evaluates(TestElement element) {
         PropertyIterator properties = element.propertyIterator();
         while (properties.hasNext()) {

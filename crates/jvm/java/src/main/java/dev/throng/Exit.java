@@ -7,9 +7,9 @@ import java.util.concurrent.CountDownLatch;
 import org.apache.jmeter.util.JMeterUtils;
 
 /**
- * The end of the process. Java's own is part of it: elements register for it what they have to clean up, files, browsers, what is still to be
- * sent, and threads of theirs may have something to finish before. After {@code System.exit} in a script the process ends by it, but not before the run has
- * come to its end and has written what it knows.
+ * The end of the process. It includes Java's own shutdown: elements register shutdown hooks to delete files, close
+ * browsers or send remaining data, and their threads may have to finish work first. If a script calls {@code
+ * System.exit}, the process ends, but only after the run has ended and has written its results.
  */
 final class Exit {
     private static final CountDownLatch ASKED = new CountDownLatch(1);
@@ -18,32 +18,32 @@ final class Exit {
     private Exit() {
     }
 
-    /** From here on, whoever ends the machine waits until that is allowed. */
+    /** After this call, a thread that ends the JVM waits until the end is allowed. */
     static void guard() {
         Runtime.getRuntime().addShutdownHook(new Thread(() -> {
             ASKED.countDown();
             try {
                 ALLOWED.await();
             } catch (InterruptedException e) {
-                // Then it ends now.
+                // The waiting thread was interrupted, so the JVM ends now.
                 Thread.currentThread().interrupt();
             }
         }, "throng exit"));
     }
 
-    /** Waits until somebody ends the machine. */
+    /** Waits until a thread ends the JVM. */
     static void await() throws InterruptedException {
         ASKED.await();
     }
 
-    /** The machine may end. */
+    /** Allows the end of the JVM. */
     static void allow() {
         ALLOWED.countDown();
     }
 
     /**
-     * Waits for threads without which Java would not end by itself, for as long as JMeter does before it complains of them.
-     * What still runs then, in words; it is not waited for any longer, for a plug-in's connections may keep theirs for ever.
+     * Waits for threads that keep Java from ending, as long as JMeter does before it complains of them. Returns the names
+     * of those that still run. They are not waited for, because plug-in connections may never end.
      */
     static String linger() throws InterruptedException {
         int pause = JMeterUtils.getPropDefault("jmeter.exit.check.pause", 2000);
@@ -68,12 +68,12 @@ final class Exit {
                 + String.join(", ", names) + (others.size() > shown ? ", …" : "");
     }
 
-    /** Threads that elements started, but for those that end with the process. */
+    /** Returns the threads that elements have started, except daemon threads. */
     private static List<Thread> others() {
         List<Thread> others = new ArrayList<>();
         for (Map.Entry<Thread, StackTraceElement[]> entry : Thread.getAllStackTraces().entrySet()) {
             StackTraceElement[] calls = entry.getValue();
-            // Native code attached those that were not begun by Java.
+            // Threads that Java did not start were attached by native code.
             boolean ours = calls.length == 0 || calls[calls.length - 1].getClassName().startsWith("dev.throng.");
             if (!ours && !entry.getKey().isDaemon()) {
                 others.add(entry.getKey());
@@ -82,7 +82,7 @@ final class Exit {
         return others;
     }
 
-    /** Ends the process, with what is registered for that. */
+    /** Ends the process and runs the shutdown hooks. */
     static void with(int code) {
         allow();
         Runtime.getRuntime().exit(code);

@@ -4,12 +4,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What is wrong with the plan's Java-backed elements and texts, as SETUP answers it.
+ * Problems of the plan's Java-backed elements and strings, as the reply to SETUP lists them.
  */
 final class Findings {
     private final List<Records.Finding> all = new ArrayList<>();
 
-    /** {@code about}: an element, or a text as messages name one. */
+    /** Adds a problem. {@code about} is the number of an element, or of a string as in messages. */
     synchronized void add(int severity, int about, int line, String message) {
         Records.Finding finding = new Records.Finding();
         finding.severity = severity;

@@ -8,15 +8,15 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * The variables of one job: where each stands in the message, what was decoded of it, and what was written since.
- * A frame belongs to a worker and is bound to one job after the other. Binding costs one pass over the variables
- * without decoding any; a value is decoded when it is first asked for.
+ * The variables of one job: the position of each variable in the message, its decoded value, and values written by the
+ * job. A frame belongs to a worker and is bound to one job after the other. Binding costs one pass over the variables
+ * without decoding them; a value is decoded at its first use.
  */
 final class Frame {
-    /** Stands for a variable that was removed in this job. */
+    /** Marks a variable that was removed in this job. */
     private static final Object REMOVED = new Object();
     static final int NO_SLOT = Message.NAMED;
-    /** Under this name JMeter keeps no text, but whether the user is the same at its next iteration. */
+    /** Name of the variable under which JMeter stores whether the user stays the same at the next iteration. */
     private static final String SAME_USER = "__jmv_SAME_USER";
 
     private final Loaded test;
@@ -31,7 +31,7 @@ final class Frame {
     private byte[] bytes;
     private int[] extraAt = new int[8];
     private int extraCount;
-    /** Objects that stand for the texts of some. */
+    /** Objects in variables without a slot; the message has only strings for them. */
     private Map<String, Object> extraPlaced;
     private Map<String, Object> extraWritten;
 
@@ -46,7 +46,7 @@ final class Frame {
         sameUser = test.slotOf.getOrDefault(SAME_USER, NO_SLOT);
     }
 
-    /** Steps over the list of variables and remembers where each stands. */
+    /** Reads the list of variables and stores the position of each. */
     void bind(Input in, User user) {
         bytes = in.bytes;
         int count = in.i32();
@@ -82,7 +82,7 @@ final class Frame {
         }
     }
 
-    /** Puts the user's objects in the place of the texts that stand for them; one whose text was changed natively is gone. */
+    /** Replaces strings by the user's objects for which they stand. An object is gone if native code changed its string. */
     private void recall(User user) {
         user.objects.entrySet().removeIf(entry -> {
             Kept kept = entry.getValue();
@@ -108,7 +108,7 @@ final class Frame {
         } else {
             values[slot] = value;
             if (at[slot] == 0) {
-                // A place that points nowhere marks the slot as one to be cleaned.
+                // A position below 0 marks the slot as one to clear.
                 at[slot] = -1;
                 seen[seenCount++] = slot;
             }
@@ -149,7 +149,7 @@ final class Frame {
         }
     }
 
-    /** The value of a variable without a slot: what was written in this job, what was placed in it, what the message says. */
+    /** Returns the value of a variable without a slot: written in this job, an object, or decoded from the message. */
     private Object unslotted(String name) {
         Object value = extraWritten == null ? null : extraWritten.get(name);
         if (value == null && extraPlaced != null) {
@@ -158,7 +158,7 @@ final class Frame {
         if (value != null) {
             return value == REMOVED ? null : value;
         }
-        // There are few, and most jobs ask for few of them.
+        // There are few variables without a slot, and most jobs read few of them.
         for (int i = 0; i < extraCount; i++) {
             if (Input.sameAt(bytes, extraAt[i], name)) {
                 return Input.strAt(bytes, Input.behindAt(bytes, extraAt[i]));
@@ -167,7 +167,7 @@ final class Frame {
         return null;
     }
 
-    /** All variables as they stand now. */
+    /** Returns the current values of all variables. */
     Map<String, Object> all() {
         Map<String, Object> all = new HashMap<>();
         for (int i = 0; i < seenCount; i++) {
@@ -202,7 +202,7 @@ final class Frame {
         return all;
     }
 
-    /** Whether a value was written that is no text, so that it must be kept for the user. */
+    /** Returns true if an object other than a string was written, which must be kept for the user. */
     boolean keeps() {
         for (int i = 0; i < writtenCount; i++) {
             Object value = values[written[i]];
@@ -221,7 +221,7 @@ final class Frame {
         return false;
     }
 
-    /** Writes what was changed, and keeps the objects among it for the user, who is there if {@link #keeps} said so. */
+    /** Writes the changed variables, and stores their objects for the user, which exists if {@link #keeps} is true. */
     void tell(Output out, User user) {
         int hole = out.hole();
         for (int i = 0; i < writtenCount; i++) {
@@ -240,7 +240,7 @@ final class Frame {
         out.patch(hole, writtenCount + (extraWritten == null ? 0 : extraWritten.size()) + again);
     }
 
-    /** Writes the texts of objects that were not set in this job, but may have become others in it; gives how many there are. */
+    /** Writes the strings of objects that were not set in this job but may have changed. Returns their number. */
     private int tellAgain(Output out, User user) {
         int count = 0;
         for (Map.Entry<String, Kept> entry : user.objects.entrySet()) {
@@ -285,14 +285,14 @@ final class Frame {
         }
     }
 
-    /** Whether the text of an object stays what it is. */
+    /** Returns true if the string of an object never changes. */
     private static boolean isFixed(Object value) {
         return value instanceof Boolean || value instanceof Character || value instanceof Integer || value instanceof Long
                 || value instanceof Double || value instanceof Float || value instanceof Short || value instanceof Byte
                 || value instanceof BigInteger || value instanceof BigDecimal;
     }
 
-    /** Forgets the job. */
+    /** Releases the data of the job. */
     void release() {
         for (int i = 0; i < seenCount; i++) {
             at[seen[i]] = 0;
@@ -310,7 +310,7 @@ final class Frame {
         bytes = null;
     }
 
-    /** An object kept for a user, and the text that native code was told in its place. No object: it was removed. */
+    /** An object stored for a user, and the string that native code has for it. Without an object: it was removed. */
     record Kept(Object value, String text) {
     }
 }

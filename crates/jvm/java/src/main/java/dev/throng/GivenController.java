@@ -9,8 +9,8 @@ import org.apache.jmeter.control.LoopController;
 import org.apache.jmeter.samplers.Sampler;
 
 /**
- * Stands for a native controller below a controller in Java, and hears for that one's native children that its iteration begins: whatever it is asked or
- * told is asked of native code.
+ * Represents a native controller that is a child of a controller in Java. It receives notices of iterations for its
+ * native children, and forwards all calls to native code.
  */
 public final class GivenController extends GenericController implements LoopIterationListener {
     private static final long serialVersionUID = 1L;
@@ -18,7 +18,7 @@ public final class GivenController extends GenericController implements LoopIter
 
     private final transient User user;
     private final int id;
-    /** What came with the last answer: 1 if it gives nothing any more, −1 if that is to be asked. */
+    /** The state from the last answer: 1 if the controller has no more samplers, −1 if native code must be asked. */
     private int done = -1;
 
     GivenController(User user, int id) {
@@ -28,7 +28,7 @@ public final class GivenController extends GenericController implements LoopIter
 
     private int[] ask(int what, int number) {
         done = -1;
-        // Outside of a question there is nobody to ask.
+        // Outside of a question, native code cannot be asked.
         Question question = user.questions.peekLast();
         return question == null ? NOTHING : question.ask(what, number);
     }

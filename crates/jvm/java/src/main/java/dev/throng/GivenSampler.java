@@ -4,11 +4,11 @@ import org.apache.jmeter.samplers.AbstractSampler;
 import org.apache.jmeter.samplers.Entry;
 import org.apache.jmeter.samplers.SampleResult;
 
-/** Stands for a native sampler, or for the sample of a native transaction, among what a controller in Java gives. */
+/** Represents a native sampler, or the sample of a native transaction, as a child of a controller in Java. */
 public final class GivenSampler extends AbstractSampler {
     private static final long serialVersionUID = 1L;
 
-    /** {@link Message.SaidKind#SAMPLER} or {@link Message.SaidKind#TRANSACTION}. */
+    /** Kind: {@link Message.SaidKind#SAMPLER} or {@link Message.SaidKind#TRANSACTION}. */
     final int kind;
     final int id;
 

@@ -16,15 +16,15 @@ import org.codehaus.groovy.jsr223.GroovyScriptEngineFactory;
 import org.codehaus.groovy.jsr223.GroovyScriptEngineImpl;
 
 /**
- * Groovy's engine for JMeter's manager of engines. JMeter asks for an engine at every use of a script, and Groovy makes a class
- * loader and two streams for each; this one makes Groovy's engine when something is evaluated or compiled with it, which for
- * a script that is in the cache is never. What a script is compiled with is an engine of its own, as it is in JMeter.
+ * A Groovy engine that is created lazily. JMeter requests an engine at every use of a script, and Groovy creates a class
+ * loader and two streams for each engine. This class creates Groovy's engine only when it evaluates or compiles, so never
+ * for a cached script. Each compilation has a separate engine, as in JMeter.
  */
 final class GroovyEngine implements ScriptEngine, Compilable, Invocable {
     private GroovyScriptEngineImpl engine;
     private Bindings globals;
 
-    /** Makes JMeter's elements and functions take these. */
+    /** Registers this engine, so that JMeter's elements and functions use it. */
     static void register(ScriptEngineManager manager) {
         Factory factory = new Factory();
         for (String name : factory.getNames()) {

@@ -26,9 +26,9 @@ import org.codehaus.groovy.jsr223.GroovyScriptEngineImpl;
 import org.codehaus.groovy.runtime.InvokerHelper;
 
 /**
- * A compiled Groovy script that runs as Groovy's own engine runs it, without what that makes anew each time: a context with
- * two streams, a closure for each of the script's forty methods, a metaclass. What a script can see of these is kept: unknown
- * methods are looked for among the closures in its variables, and {@code out} and {@code context} exist.
+ * A compiled Groovy script that behaves as in Groovy's own engine, without the objects that the engine creates for each
+ * run: a context with two streams, a closure for each of forty methods, a metaclass. Observable effects remain: unknown
+ * methods are searched among the closures in variables, and {@code out} and {@code context} exist.
  */
 final class GroovyScript extends CompiledScript {
     private final GroovyCompiledScript original;
@@ -56,7 +56,7 @@ final class GroovyScript extends CompiledScript {
         }
     }
 
-    /** Its constructor that takes the variables; null if it has none, as a class that only extends a script. */
+    /** Returns the constructor that takes the variables; null if there is none, as in a class that only extends Script. */
     private MethodHandle maker() throws IllegalAccessException {
         try {
             return MethodHandles.publicLookup().findConstructor(type, MethodType.methodType(void.class, Binding.class))
@@ -94,7 +94,7 @@ final class GroovyScript extends CompiledScript {
         return engine;
     }
 
-    /** The script's variables. */
+    /** The script's variables as Groovy's binding. */
     private final class Names extends Binding {
         private final Bindings bindings;
 
@@ -127,7 +127,7 @@ final class GroovyScript extends CompiledScript {
         }
     }
 
-    /** Finds closures for methods that the script has not. */
+    /** Finds closures for methods that the script does not have. */
     private static final class Meta extends DelegatingMetaClass {
         private final Set<String> own = new HashSet<>();
 
@@ -166,7 +166,7 @@ final class GroovyScript extends CompiledScript {
                 if (value instanceof Closure) {
                     return ((Closure<?>) value).call(arguments);
                 }
-                // Worded as by Groovy's engine.
+                // The message is the same as that of Groovy's engine.
                 throw new MissingMethodException(name, GroovyScriptEngineImpl.class, arguments);
             }
             throw e;

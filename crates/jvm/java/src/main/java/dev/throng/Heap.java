@@ -4,16 +4,16 @@ import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.Locale;
 
-/** The heap of the machine, and the collections for which its threads were stopped. */
+/** The heap of the JVM, and the garbage collections that stopped its threads. */
 final class Heap {
     private Heap() {
     }
 
-    /** The heap now, and all collections so far. */
+    /** Returns the current use of the heap, and the sums of all collections so far. */
     static Records.Memory now() {
         Records.Memory memory = new Records.Memory();
-        // One reading: of a total and what is free of it, read one after the other, the heap may grow in between, and less
-        // than nothing is used.
+        // One call reads all values. If total and free memory were read one after the other, the heap could grow in
+        // between, and the used memory could be negative.
         memory.used = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
         memory.most = Runtime.getRuntime().maxMemory();
         for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {
@@ -25,7 +25,7 @@ final class Heap {
         return memory;
     }
 
-    /** Whether a collector's time is one in which threads stand still: collectors that run beside them have a second name for that. */
+    /** Returns true if a collector stops all threads. Concurrent collectors have a separate name for their pauses. */
     static boolean stops(String collector) {
         String name = collector.toLowerCase(Locale.ROOT);
         return !name.contains("concurrent") && !name.contains("cycles");

@@ -7,8 +7,8 @@ import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The one entry: a message goes in, its reply comes out. Never throws; what the bridge itself fails at is a reply too.
- * No class of JMeter is touched before SETUP, for many read the properties when they are loaded.
+ * The only entry point: a message goes in, its reply comes out. Never throws; a failure of the bridge is a reply, too. No
+ * class of JMeter is loaded before SETUP, because many classes read the properties when they are loaded.
  */
 public final class Host {
     private static volatile Loaded test;
@@ -20,7 +20,7 @@ public final class Host {
         return test;
     }
 
-    /** Answers a message, on whichever thread this is. */
+    /** Processes a message on the calling thread and returns its reply. */
     public static byte[] call(byte[] message) {
         try {
             switch (message[0]) {
@@ -29,7 +29,7 @@ public final class Host {
                 case Kind.USER_END:
                     return Workers.here(test).end(in(message).i64());
                 case Kind.INTERRUPT:
-                    // A sample's timeout interrupts the sampler alone, as JMeter's does.
+                    // A sample's timeout interrupts only the sampler, as in JMeter.
                     Records.Interruption interruption = Records.Interruption.of(in(message));
                     Workers.interrupt(interruption.user, interruption.samplerOnly);
                     return done();
@@ -37,7 +37,7 @@ public final class Host {
                     test.props.apply(in(message));
                     Output applied = new Output();
                     applied.u8(Status.WELL);
-                    // No lines of the log.
+                    // The reply has no log lines.
                     applied.i32(0);
                     return applied.take();
                 case Kind.AWAIT_EXIT:
@@ -83,7 +83,7 @@ public final class Host {
         }
     }
 
-    /** Threads that native code attached have no class loader of their own; elements look their classes up in it. */
+    /** Sets the class loader of a thread that native code attached. Elements need it to find classes. */
     static void bringLoader() {
         Thread thread = Thread.currentThread();
         if (thread.getContextClassLoader() == null) {
@@ -97,7 +97,7 @@ public final class Host {
         return in;
     }
 
-    /** A reply that says nothing but that it is done. */
+    /** Returns a reply that contains only the status "done". */
     private static byte[] done() {
         return new byte[] {Status.WELL};
     }

@@ -8,14 +8,14 @@ import org.apache.jmeter.testelement.TestStateListener;
 import org.apache.jmeter.threads.AbstractThreadGroup;
 
 /**
- * What {@code ctx.getEngine()} returns, and what JMeter's static calls reach: to stop it is to ask that the test be stopped.
+ * The engine that {@code ctx.getEngine()} and JMeter's static calls return. Stopping it requests the end of the test.
  */
 final class HostedEngine extends StandardJMeterEngine {
     HostedEngine() {
         super();
     }
 
-    /** Makes the groups known to JMeter's static calls, which look for a thread by its name. */
+    /** Registers the groups for JMeter's static calls, which search threads by name. */
     @SuppressWarnings("unchecked")
     void know(HostedGroup[] groups) throws ReflectiveOperationException {
         Field field = StandardJMeterEngine.class.getDeclaredField("groups");
@@ -23,12 +23,12 @@ final class HostedEngine extends StandardJMeterEngine {
         List<AbstractThreadGroup> known = (List<AbstractThreadGroup>) field.get(this);
         known.clear();
         if (groups.length > 0) {
-            // Any of them reaches every user.
+            // Each of the groups reaches every user.
             known.add(groups[0]);
         }
     }
 
-    /** The listeners that functions registered while they were parsed. */
+    /** Returns the listeners that functions registered while they were parsed. */
     @SuppressWarnings("unchecked")
     static List<TestStateListener> registered() throws ReflectiveOperationException {
         Field field = StandardJMeterEngine.class.getDeclaredField("testList");

@@ -4,14 +4,14 @@ import dev.throng.Message.Ask;
 import org.apache.jmeter.threads.ThreadGroup;
 
 /**
- * A thread group as elements see it: its name, how many users it has and how many of them are active.
+ * A thread group as elements see it: its name, its number of users, and its number of active users.
  */
 public final class HostedGroup extends ThreadGroup {
     private static final long serialVersionUID = 1L;
 
     private transient volatile int active;
 
-    /** For JMeter, which clones elements by their constructor. */
+    /** Constructor for JMeter, which clones elements by it. */
     public HostedGroup() {
         super();
     }

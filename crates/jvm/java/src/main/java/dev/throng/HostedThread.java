@@ -6,7 +6,7 @@ import org.apache.jmeter.threads.ListenerNotifier;
 import org.apache.jorphan.collections.ListedHashTree;
 
 /**
- * What {@code ctx.getThread()} returns: it answers from the context, and to stop it is to ask that the user be stopped.
+ * The thread that {@code ctx.getThread()} returns. It reads the context; stopping it requests the end of the user.
  */
 final class HostedThread extends JMeterThread {
     private final UserContext context;

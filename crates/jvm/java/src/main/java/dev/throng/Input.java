@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * Reads one message: little-endian numbers, strings and bytes behind their length.
- * Reading past the end throws, as any array does; strings are decoded only when asked for.
+ * Reads one message: little-endian numbers, and strings and bytes after their length.
+ * Reading past the end throws an exception, as for any array. Strings are decoded only when they are requested.
  */
 final class Input {
     private static final VarHandle I32 = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
@@ -65,7 +65,7 @@ final class Input {
         return bool() ? str() : null;
     }
 
-    /** A list of something. */
+    /** Reads a list of records. */
     <T> List<T> list(Supplier<T> each) {
         int count = i32();
         List<T> list = new ArrayList<>(Math.min(count, 1000));
@@ -83,7 +83,7 @@ final class Input {
         return value;
     }
 
-    /** Steps over a string or bytes. */
+    /** Skips a string or bytes. */
     void skip() {
         int length = i32();
         if (length < 0 || length > bytes.length - at) {
@@ -92,7 +92,7 @@ final class Input {
         at += length;
     }
 
-    /** The string whose length stands at {@code offset}. */
+    /** Returns the string whose length is at {@code offset}. */
     static String strAt(byte[] bytes, int offset) {
         int length = (int) I32.get(bytes, offset);
         return length == 0 ? "" : new String(bytes, offset + 4, length, StandardCharsets.UTF_8);
@@ -103,12 +103,12 @@ final class Input {
         I32.set(bytes, offset, value);
     }
 
-    /** Where the string ends whose length stands at {@code offset}. */
+    /** Returns the end of the string whose length is at {@code offset}. */
     static int behindAt(byte[] bytes, int offset) {
         return offset + 4 + (int) I32.get(bytes, offset);
     }
 
-    /** Whether the string whose length stands at {@code offset} is this one; plain ones are compared without making one. */
+    /** Returns true if the string at {@code offset} equals this one. ASCII strings are compared without decoding. */
     static boolean sameAt(byte[] bytes, int offset, String text) {
         int length = (int) I32.get(bytes, offset);
         if (length < text.length()) {

@@ -10,9 +10,9 @@ import org.apache.jmeter.testelement.TestElement;
 import org.apache.jmeter.testelement.property.JMeterProperty;
 import org.apache.jmeter.threads.TestCompilerHelper;
 
-/** What a controller in Java holds: native samplers and controllers, and who hears of its iterations. */
+/** The children of a controller in Java: native samplers and controllers. Also tells if they need iteration notices. */
 final class Inside {
-    /** A child: a controller or a sampler, by its number and with its name. */
+    /** A child: a controller or a sampler, with its number and its name. */
     private record Child(boolean isController, int id, JMeterProperty name) {
     }
 
@@ -32,12 +32,12 @@ final class Inside {
         mayAsk = heard || children.stream().anyMatch(Child::isController);
     }
 
-    /** Whether its controller may ask for something natively. */
+    /** Returns true if the controller may ask native code. */
     boolean mayAsk() {
         return mayAsk;
     }
 
-    /** Gives a user's controller what it holds, as JMeter's compiler does. */
+    /** Adds the children to a user's controller, as JMeter's compiler does. */
     void fill(Controller controller, User user) {
         for (Child child : children) {
             TestElement given = child.isController ? new GivenController(user, child.id) : user.given(SaidKind.SAMPLER, child.id);

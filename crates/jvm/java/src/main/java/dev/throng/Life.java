@@ -18,7 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The start and the end of a test: elements and functions hear of them, in the order of the plan.
+ * The start and the end of a test. Elements and functions are notified of both, in the order of the plan.
  */
 final class Life {
     private Life() {
@@ -40,7 +40,7 @@ final class Life {
             variables.put(name, value);
         }
         for (Map.Entry<String, Object> entry : variables.entrySet()) {
-            // What JMeter puts there by itself is no change of an element.
+            // Variables that JMeter sets itself are not changes of an element.
             sent.putIfAbsent(entry.getKey(), entry.getValue());
         }
         clock(test);
@@ -70,7 +70,7 @@ final class Life {
         return out.take();
     }
 
-    /** Writes the variables that elements changed, and keeps for all users those that are no texts. */
+    /** Writes the variables that elements changed, and stores for all users those that are no strings. */
     private static void tellChanges(Loaded test, JMeterVariables variables, Map<String, Object> sent, Output out) {
         int hole = out.hole();
         int changes = 0;
@@ -115,7 +115,7 @@ final class Life {
         }
     }
 
-    /** The moment of the start is the one that the properties say. */
+    /** Sets the start time of the test to the one in the properties. */
     private static void clock(Loaded test) throws ReflectiveOperationException {
         Field field = JMeterContextService.class.getDeclaredField("testStart");
         field.setAccessible(true);

@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.jmeter.testelement.TestStateListener;
 
 /**
- * The test of this process: the plan's Java-backed elements as {@link Setup} made them, and who runs in it.
- * Does not change after the start, but for the users that keep something.
+ * The test of this process: the plan's Java-backed elements as {@link Setup} created them, and its users.
+ * After the start, only the set of users with state changes.
  */
 final class Loaded {
     String[] slots = {};
@@ -23,27 +23,27 @@ final class Loaded {
     Props props;
     HostedEngine engine;
     float timerFactor = 1;
-    /** How many objects a user and a worker may have. */
+    /** Maximum numbers of objects of a user and of a worker. */
     int userPlaces;
     int workerPlaces;
-    /** What elements put into the variables when the test started, and what is no text. */
+    /** Objects other than strings that elements stored in variables when the test started. */
     final Map<String, Frame.Kept> objects = new HashMap<>();
-    /** The plan reads variables whose names are made during the run, so that any object may be read as a text. */
+    /** True if the plan computes names of variables during the run, so that any object may be read as a string. */
     boolean readsAnyName;
-    /** Elements of users that hear of their start. */
+    /** Elements that are notified when a user starts. */
     final List<Element> starting = new ArrayList<>();
     final List<TestStateListener> stateListeners = new ArrayList<>();
     final Map<Long, User> users = new ConcurrentHashMap<>();
-    /** Asked for outside of any job; the next reply tells it. */
+    /** Request made outside of any job. The next reply contains it. */
     final AtomicInteger asked = new AtomicInteger();
     boolean started;
 
-    /** A sampler that Java must know: its element and the config elements in its scope, in JMeter's merge order. */
+    /** A sampler that also exists in Java: its element and the config elements in its scope, in JMeter's merge order. */
     static final class Owner {
         final Element element;
         final Element[] configs;
         final boolean http;
-        /** What {@link Natives#trace} writes of the sampler as the plan has it; made at the first use. */
+        /** The output of {@link Natives#trace} for the unchanged sampler; created at the first use. */
         volatile Output asPlanned;
 
         Owner(Element element, Element[] configs, boolean http) {
@@ -52,13 +52,13 @@ final class Loaded {
             this.http = http;
         }
 
-        /** Whether native code is told what scripts make of it. */
+        /** Returns true if native code needs the changes that scripts make to the sampler. */
         boolean isFollowed() {
             return http || element.isNative;
         }
     }
 
-    /** What native code is told of a variable that is no text; null where nothing there can read it. */
+    /** Returns the string that native code gets for an object in a variable; null if nothing native can read it. */
     String textOf(String name, Object value) {
         if (!readsAnyName && !slotOf.containsKey(name)) {
             return value instanceof Number || value instanceof Boolean || value instanceof Character
@@ -67,7 +67,7 @@ final class Loaded {
         try {
             return value.toString();
         } catch (RuntimeException e) {
-            // JMeter would throw where the variable is read.
+            // JMeter would throw an exception when the variable is read.
             return null;
         }
     }

@@ -11,20 +11,20 @@ import org.slf4j.helpers.MarkerIgnoringBase;
 import org.slf4j.helpers.MessageFormatter;
 
 /**
- * Makes loggers whose lines go to {@link Logs}: information, warnings and errors, as JMeter's own configuration has it, or
- * what the run's own levels let through.
+ * Creates loggers that write to {@link Logs}. By default they log information, warnings and errors, as in JMeter's
+ * configuration; the run's log levels change that.
  */
 public final class LogFactory implements ILoggerFactory {
     private static final int OFF = LogLevel.ERROR + 1;
     private static final Map<String, Line> LOGGERS = new ConcurrentHashMap<>();
-    /** Levels of categories and of what is below them; that of the empty one is for all others. */
+    /** Levels by category, which also apply to subcategories. The empty category has the default level. */
     private static final Map<String, Integer> LEVELS = new ConcurrentHashMap<>(Map.of("", LogLevel.INFO));
 
-    /** For the binding. */
+    /** Constructor for the slf4j binding. */
     public LogFactory() {
     }
 
-    /** Sets levels, {@code category=LEVEL} a line each, of loggers that there are and of those to come. */
+    /** Sets the levels of existing and future loggers, one {@code category=LEVEL} per line. */
     static void setLevels(String lines) {
         lines.lines().forEach(line -> {
             int at = line.lastIndexOf('=');

@@ -7,11 +7,11 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Lines that were logged and not told yet: those of each worker's job, and those of everything else, which go with the
- * next reply. Nothing is written anywhere from here.
+ * Log lines that were not sent yet: those of each worker's job, and all others, which go with the next reply. This class
+ * itself writes no output.
  */
 public final class Logs {
-    /** So many lines wait at most; a script that logs without end must not fill the memory. */
+    /** Maximum number of waiting lines, so that a script that logs endlessly does not fill the memory. */
     private static final int MOST = 10_000;
     private static final Map<Thread, Lines> OF_THREAD = new ConcurrentHashMap<>();
     private static final Lines OTHERS = new Lines();
@@ -19,9 +19,9 @@ public final class Logs {
     private Logs() {
     }
 
-    /** Lines of one thread, or of all that have none. */
+    /** Waiting lines of one thread, or of all threads without a job. */
     static final class Lines {
-        /** A job runs: lines of this thread are its. */
+        /** True while a job runs on this thread. Its lines then belong to the job. */
         boolean open;
         private final Output text = new Output();
         private int count;
@@ -59,7 +59,7 @@ public final class Logs {
         return OF_THREAD.computeIfAbsent(Thread.currentThread(), thread -> new Lines());
     }
 
-    /** From here on this thread's lines are those of another's job. */
+    /** From now on, the lines of this thread belong to the job of another thread. */
     static void lend(Lines lines) {
         OF_THREAD.put(Thread.currentThread(), lines);
     }
@@ -68,7 +68,7 @@ public final class Logs {
         OF_THREAD.remove(Thread.currentThread());
     }
 
-    /** Takes a line from the logging binding. */
+    /** Adds a line from the slf4j binding. */
     public static void add(int level, String logger, String message, Throwable thrown) {
         String whole = thrown == null ? message : message + System.lineSeparator() + trace(thrown);
         Lines own = OF_THREAD.get(Thread.currentThread());
@@ -87,7 +87,7 @@ public final class Logs {
         return text.toString().stripTrailing();
     }
 
-    /** Writes the lines of a job, and those that belong to none. */
+    /** Writes the lines of a job, and the lines that belong to no job. */
     static void tell(Output out, Lines own) {
         int hole = out.hole();
         int count = 0;

@@ -15,8 +15,8 @@ import org.apache.jmeter.testelement.property.NullProperty;
 import org.apache.jmeter.testelement.property.TestElementProperty;
 
 /**
- * Samplers that run natively and are no HTTP samplers, as scripts have left them: their properties, evaluated, as the element of
- * a plan. Managers are what a sampler of whatever class tells of itself, for plug-ins keep them in fields.
+ * Native samplers other than HTTP samplers, as scripts have changed them: their evaluated properties as an element of a
+ * plan. A sampler's getters return its managers, because plug-ins store managers in fields.
  */
 final class Natives {
     private static final ClassValue<Optional<Method>> HEADERS = managers("getHeaderManager", HeaderManager.class);
@@ -51,19 +51,19 @@ final class Natives {
         }
     }
 
-    /** The sampler's header manager; null if it has none. */
+    /** Returns the sampler's header manager; null if it has none. */
     static HeaderManager headers(TestElement sampler) {
         return sampler instanceof HTTPSamplerBase ? ((HTTPSamplerBase) sampler).getHeaderManager()
                 : (HeaderManager) manager(HEADERS, sampler);
     }
 
-    /** The sampler's cookie manager; null if it has none. */
+    /** Returns the sampler's cookie manager; null if it has none. */
     static CookieManager cookies(TestElement sampler) {
         return sampler instanceof HTTPSamplerBase ? ((HTTPSamplerBase) sampler).getCookieManager()
                 : (CookieManager) manager(COOKIES, sampler);
     }
 
-    /** Writes what a sampler is, for comparison. */
+    /** Writes the sampler in a form for comparison. */
     static void trace(Output out, TestElement sampler) {
         Requests.trace(out, sampler);
         if (!(sampler instanceof HTTPSamplerBase)) {
@@ -74,7 +74,7 @@ final class Natives {
         }
     }
 
-    /** Writes what a sampler is. {@code lasting}: headers that others share are not the plan's any more. */
+    /** Writes the sampler. {@code lasting}: headers that other samplers share have changed. */
     static void write(Output out, TestElement sampler, boolean lasting) {
         StringBuilder xml = new StringBuilder();
         String tag = sampler.getClass().getSimpleName();

@@ -12,8 +12,8 @@ import org.apache.jmeter.testelement.TestElement;
 import org.apache.jmeter.testelement.ThreadListener;
 
 /**
- * The objects that a job uses of its elements: those of all users, of the worker, or of the user whose job it is. Made at
- * their first use and looked up by their place after that.
+ * The objects of elements that a job uses: objects of all users, of the worker, or of the job's user. They are created at
+ * their first use and then found by index.
  */
 final class Objects {
     private final Loaded test;
@@ -26,13 +26,13 @@ final class Objects {
         own = new TestElement[test.workerPlaces];
     }
 
-    /** From here on the job is this user's, who may keep nothing. */
+    /** Binds the job of this user, which may have no state (null). */
     void bind(User user, UserContext context) {
         this.user = user;
         this.context = context;
     }
 
-    /** The object of an element that this job uses. */
+    /** Returns the object of an element for use by this job. */
     TestElement of(Element element) {
         switch (element.each) {
             case ALL:
@@ -68,7 +68,7 @@ final class Objects {
         }
     }
 
-    /** The object of an element that this job only looks at. */
+    /** Returns the object of an element that this job only reads. */
     TestElement known(Element element) {
         TestElement made = switch (element.each) {
             case ALL -> element.prototype;
@@ -97,7 +97,7 @@ final class Objects {
         }
     }
 
-    /** The sample before this one is over: its elements are as they were before it. */
+    /** Ends the previous sample: restores its elements to their state before it. */
     void recover(int sample) {
         user.sample = sample;
         for (int i = 0; i < user.usedCount; i++) {
@@ -108,11 +108,11 @@ final class Objects {
         user.context.cleanAfterSample();
     }
 
-    /** The object that is the current sampler: configured for this sample if anything looks at it. */
+    /** Returns the object of the current sampler. It is configured for this sample if anything reads it. */
     Sampler sampler(Loaded.Owner owner, boolean configured) {
         Element element = owner.element;
         if (element.each == Element.Each.USER && !configured) {
-            // Nobody looks; the object only stands for "there is one".
+            // Nothing reads the object; its only purpose is that there is a current sampler.
             Sampler stand = (Sampler) element.prototype;
             makeCurrent(stand);
             return stand;
@@ -126,7 +126,7 @@ final class Objects {
         return sampler;
     }
 
-    /** Whether the user's header managers that the sampler shares with others are not as planned any more. */
+    /** Returns true if header managers of the user that several samplers share differ from the plan. */
     boolean changedHeaders(Loaded.Owner owner, Output planned, Output mine) {
         for (Element config : owner.configs) {
             TestElement his = config.each == Element.Each.USER ? user.clones[config.place] : null;
@@ -143,7 +143,7 @@ final class Objects {
         return false;
     }
 
-    /** The one before becomes the previous one, but not by another job of the same sample. */
+    /** The current sampler becomes the previous one, except in a further job of the same sample. */
     void makeCurrent(Sampler sampler) {
         if (context.getCurrentSampler() != sampler) {
             context.setCurrentSampler(sampler);

@@ -9,12 +9,12 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Writes one message into a buffer that grows and is used again: the counterpart of {@link Input}.
+ * Writes one message into a growing buffer that is reused: the counterpart of {@link Input}.
  */
 final class Output {
     private static final VarHandle I32 = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle I64 = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
-    /** A buffer that one huge reply made larger than this is not kept. */
+    /** Largest buffer in bytes that is kept after a reply. */
     private static final int KEPT = 1 << 20;
 
     byte[] bytes = new byte[512];
@@ -59,7 +59,7 @@ final class Output {
         length += 8;
     }
 
-    /** A string; {@code null} is written as the empty one. */
+    /** Writes a string; {@code null} is written as the empty string. */
     void str(String value) {
         if (value == null || value.isEmpty()) {
             i32(0);
@@ -82,7 +82,7 @@ final class Output {
         list.forEach(each);
     }
 
-    /** A list that may be absent, as {@code null}. */
+    /** Writes a list that may be absent ({@code null}). */
     <T> void optList(List<T> list, Consumer<T> each) {
         bool(list != null);
         if (list != null) {
@@ -105,7 +105,7 @@ final class Output {
         raw(other.bytes, 0, other.length);
     }
 
-    /** Leaves room for a number that is known later; {@link #patch} writes it. */
+    /** Reserves space for a number that {@link #patch} writes later. */
     int hole() {
         i32(0);
         return length - 4;

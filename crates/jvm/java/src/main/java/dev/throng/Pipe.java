@@ -18,9 +18,9 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 
 /**
- * The same messages over standard input and output, for a process of its own. Each thread on the other side has one here, and a
- * frame's head says whose it is. What scripts print goes to
- * standard error, so that it never stands between frames. The process ends with its input.
+ * The same messages over standard input and output, for a JVM in a separate process. Each thread of the other side has a
+ * thread here, and the head of a frame contains the number of that thread. Output of scripts goes to standard error, so
+ * that it is never between frames. The process ends when its input ends.
  */
 public final class Pipe {
     private static final byte[] END = new byte[0];
@@ -32,7 +32,7 @@ public final class Pipe {
         this.out = out;
     }
 
-    /** Serves until nobody asks any more. */
+    /** Serves messages until the input ends. */
     public static void main(String[] arguments) {
         OutputStream out = new FileOutputStream(FileDescriptor.out);
         InputStream in = new BufferedInputStream(new FileInputStream(FileDescriptor.in), 1 << 16);
@@ -42,12 +42,12 @@ public final class Pipe {
         try {
             new Pipe(out).serve(new DataInputStream(in));
         } catch (EOFException e) {
-            // Whoever asked is gone.
+            // The other process has ended.
         } catch (Throwable e) {
             e.printStackTrace();
             code = 1;
         }
-        // Neither threads of plug-ins nor what they want to do at the end keep the process.
+        // Neither threads of plug-ins nor their shutdown hooks may delay the end of the process.
         Runtime.getRuntime().halt(code);
     }
 
@@ -80,7 +80,7 @@ public final class Pipe {
         }
     }
 
-    /** A pipe cannot be skipped in otherwise. */
+    /** Skips bytes by reading them, because a pipe supports no seek. */
     private static void skip(InputStream in, int length) throws IOException {
         byte[] some = new byte[8192];
         int left = length;
@@ -110,7 +110,7 @@ public final class Pipe {
             try {
                 message = messages.take();
             } catch (InterruptedException e) {
-                // It came after the job that it was meant for.
+                // The interruption came after the end of its job.
                 continue;
             }
             if (message == END) {
@@ -124,7 +124,7 @@ public final class Pipe {
         }
     }
 
-    /** The number of this thread in the system; 0 where it is not told. */
+    /** Returns the operating system's number of this thread; 0 if it is unknown. */
     private static long system() {
         try {
             return Long.parseLong(Files.readSymbolicLink(Path.of("/proc/thread-self")).getFileName().toString());
@@ -151,7 +151,7 @@ public final class Pipe {
                 out.flush();
             }
         } catch (IOException e) {
-            // Nobody reads the replies any more.
+            // The other process no longer reads the replies.
             Runtime.getRuntime().halt(1);
         }
     }

@@ -9,16 +9,16 @@ import java.util.function.BiFunction;
 import java.util.function.Function;
 
 /**
- * JMeter's properties in this process. Changes by Java are numbered, and each thread that replies tells those it has not told yet,
- * be they told by another: so a change is known to all before the reply of the script that made it, whoever replies first.
- * Changes by native code are applied by version. Reading costs what it costs in {@link Properties}; a reply compares two numbers.
+ * JMeter's properties in this process. Changes by Java are numbered. Each reply contains all changes that its thread has
+ * not sent yet, even those of other threads, so that a change is known before the reply of the script that made it.
+ * Changes by native code are applied by version. Reading costs as much as in {@link Properties}.
  */
 final class Props extends Properties {
     private static final long serialVersionUID = 1L;
 
-    /** The number of the last change. */
+    /** Number of the last change. */
     private transient volatile long last;
-    /** The last change of each name, by its number. */
+    /** The names of changed properties, by the number of their last change. */
     private final transient NavigableMap<Long, String> changes = new TreeMap<>();
     private final transient Map<String, Change> byName = new HashMap<>();
     private final transient Map<String, Long> versions = new HashMap<>();
@@ -31,12 +31,12 @@ final class Props extends Properties {
         super(defaults);
     }
 
-    /** From here on changes are told. */
+    /** Starts the recording of changes. */
     void record() {
         recording = true;
     }
 
-    /** Applies what a message says was changed natively. */
+    /** Applies the changes by native code that a message contains. */
     void apply(Input in) {
         int count = in.i32();
         for (int i = 0; i < count; i++) {
@@ -45,7 +45,7 @@ final class Props extends Properties {
         }
     }
 
-    /** Applies one change, unless something newer was applied before. */
+    /** Applies one change, unless a newer one was applied before. */
     private void apply(long version, String name, String value) {
         synchronized (changes) {
             Long known = versions.get(name);
@@ -61,7 +61,7 @@ final class Props extends Properties {
         }
     }
 
-    /** Writes the changes behind that number, oldest first; gives the number of the last. */
+    /** Writes the changes after that number, oldest first. Returns the number of the last change. */
     long tell(Output out, long known) {
         if (last == known) {
             out.i32(0);

@@ -17,9 +17,9 @@ import org.apache.jmeter.samplers.Sampler;
 import org.apache.jmeter.threads.JMeterContextService;
 
 /**
- * A question to a controller: which sampler is next. If the controller may ask something of native code, it runs on a thread of its own, which stands still
- * meanwhile, for that takes other jobs of the same user. So long as it runs, it runs as its worker's job: with the user's context and thread-locals, and
- * with the worker's log.
+ * A question to a controller: the next sampler. A controller that may ask native code runs on a separate thread, which
+ * stops while native code answers, because the worker then runs other jobs of the same user. While it runs, the thread
+ * acts for its worker: with the user's context and thread-locals, and with the worker's log.
  */
 final class Question implements Runnable {
     private static final ExecutorService THREADS = Executors.newCachedThreadPool(work -> {
@@ -28,7 +28,7 @@ final class Question implements Runnable {
         return thread;
     });
 
-    /** The user has ended, and nobody waits for an answer any more. */
+    /** Thrown when the user has ended, so that nothing waits for the answer any more. */
     private static final class Abandoned extends Error {
         private static final long serialVersionUID = 1L;
 
@@ -37,14 +37,14 @@ final class Question implements Runnable {
         }
     }
 
-    /** What a controller is told before it is asked. */
+    /** A notice that a controller receives before the question. */
     private record Told(Controller who, int what, int number) {
     }
 
     private final User user;
     private final Controller controller;
     private final List<Told> told = new ArrayList<>();
-    /** Something that it is asked or told may lead to a question to native code. */
+    /** True if the question or a notice may lead to a question to native code. */
     private boolean mayAsk;
     private final Semaphore goes = new Semaphore(0);
     private final Semaphore stands = new Semaphore(0);
@@ -56,12 +56,12 @@ final class Question implements Runnable {
     private boolean over;
     private boolean inside;
     private Throwable thrown;
-    /** What is said: its kind, what is asked for, its number. */
+    /** The reply of the controller: its kind, the kind of its request, and a number. */
     private int said;
     private int what;
     private boolean done;
     private int number;
-    /** The answer to what was asked. */
+    /** The answer of native code to the controller's request. */
     private int answerKind;
     private int answer;
 
@@ -76,7 +76,7 @@ final class Question implements Runnable {
         mayAsk |= inside.mayAsk();
     }
 
-    /** On the worker's thread: the question goes on until it is answered or asks for something. */
+    /** Continues the question on the worker's thread, until the controller answers or makes a request. */
     void goOn(Worker worker, int answerKind, int answer) {
         this.worker = worker;
         this.answerKind = answerKind;
@@ -108,7 +108,7 @@ final class Question implements Runnable {
         return over;
     }
 
-    /** What was thrown instead of an answer; null if nothing was. */
+    /** Returns the exception that was thrown instead of an answer; null if there was none. */
     Throwable thrown() {
         return thrown;
     }
@@ -125,7 +125,7 @@ final class Question implements Runnable {
         }
     }
 
-    /** The user has ended: what stands still ends, too. */
+    /** Ends the stopped thread of the question, because the user has ended. */
     void abandon() {
         abandoned = true;
         goes.release();
@@ -158,7 +158,7 @@ final class Question implements Runnable {
             leave();
         }
         thread = null;
-        // An interruption of this question is none of the next.
+        // An interruption of this question must not affect the next one.
         Thread.interrupted();
         stands.release();
     }
@@ -166,7 +166,7 @@ final class Question implements Runnable {
     private static void deliver(Told one) {
         switch (one.what) {
             case Tell.INITIALIZE -> {
-                // JMeter's controllers initialise those of their kind alone.
+                // JMeter's controllers initialise only child controllers of this class.
                 if (one.who instanceof GenericController) {
                     one.who.initialize();
                 }
@@ -182,7 +182,7 @@ final class Question implements Runnable {
         }
     }
 
-    /** On the question's thread: asks native code; the kind of its answer, and its number. */
+    /** Asks native code, on the thread of the question. Returns the kind of the answer and its number. */
     int[] ask(int what, int number) {
         if (abandoned || Thread.currentThread() != thread) {
             throw new Abandoned();

@@ -24,9 +24,9 @@ import org.apache.jmeter.testelement.property.MultiProperty;
 import org.apache.jmeter.testelement.property.TestElementProperty;
 
 /**
- * HTTP samplers that scripts see: whether one was changed, what it asks for then, and its cookies.
- * To find a change nothing is evaluated: a function counts by its text, so that one that answers something else each time
- * is no change.
+ * HTTP samplers that scripts use: whether a script has changed a sampler, the changed request, and its cookies. To detect
+ * a change, nothing is evaluated: functions are compared by their text, so that a function with a new value each time
+ * counts as unchanged.
  */
 final class Requests {
     private static final VarHandle OVERRIDE;
@@ -43,7 +43,7 @@ final class Requests {
     private Requests() {
     }
 
-    /** Writes all properties as they are set, but cookies; by their names, for what is merged into an element goes to its end. */
+    /** Writes all properties except cookies, sorted by name, because merging appends properties at the end. */
     static void trace(Output out, TestElement element) {
         List<JMeterProperty> all = new ArrayList<>();
         element.propertyIterator().forEachRemaining(all::add);
@@ -79,7 +79,7 @@ final class Requests {
         }
     }
 
-    /** Writes what the sampler asks for. {@code lasting}: headers that others share are not the plan's any more. */
+    /** Writes the request of the sampler. {@code lasting}: headers that other samplers share have changed. */
     static void write(Output out, HTTPSamplerBase sampler, boolean lasting) {
         Records.Request request = new Records.Request();
         request.protocol = sampler.getPropertyAsString(HTTPSamplerBase.PROTOCOL);
@@ -129,13 +129,13 @@ final class Requests {
         sent.name = argument.getName();
         sent.value = argument.getValue();
         sent.encode = http && ((HTTPArgument) argument).isAlwaysEncoded();
-        // What JMeter writes behind the name. Its own isUseEquals sets a property, after which the argument would stay for ever.
+        // The string that JMeter writes after the name. The method isUseEquals would set a property permanently.
         sent.equals = "=".equals(argument.getMetaData());
         sent.contentType = http ? ((HTTPArgument) argument).getContentType() : "";
         return sent;
     }
 
-    /** The headers of a manager; null if it has no list of them, or is none. */
+    /** Returns the headers of a manager; null if there is no manager, or if it has no list of headers. */
     static List<Records.Header> headers(HeaderManager manager) {
         CollectionProperty list = manager == null ? null : manager.getHeaders();
         if (list == null) {
@@ -152,14 +152,14 @@ final class Requests {
         return headers;
     }
 
-    /** A sampler's name; null if no script has changed it and it is evaluated natively. */
+    /** Returns a sampler's name; null if no script has changed it and native code evaluates it. */
     static String name(TestElement sampler) {
         JMeterProperty name = sampler.getProperty(TestElement.NAME);
         boolean planned = name instanceof FunctionProperty && OVERRIDE.get((FunctionProperty) name) == null;
         return planned ? null : name.getStringValue();
     }
 
-    /** Gives the sampler's cookie manager the cookies of the message, if it has one. */
+    /** Copies the cookies of the message into the sampler's cookie manager, if it has one. */
     static void readCookies(Input in, TestElement sampler) {
         CookieManager manager = Natives.cookies(sampler);
         int count = in.i32();
@@ -171,7 +171,7 @@ final class Requests {
         for (int i = 0; i < count; i++) {
             one.read(in);
             if (cookies != null) {
-                // JMeter keeps seconds.
+                // JMeter stores seconds.
                 cookies.addItem(new Cookie(one.name, one.value, one.domain, one.path, one.secure, one.expiresMs / 1000,
                         (one.flags & CookieFlags.PATH_GIVEN) != 0, (one.flags & CookieFlags.DOMAIN_GIVEN) != 0, one.version));
             }

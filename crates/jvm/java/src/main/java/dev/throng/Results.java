@@ -15,11 +15,11 @@ import org.apache.jmeter.samplers.SampleResult;
 import org.apache.jmeter.threads.JMeterContext.TestLogicalAction;
 
 /**
- * Results between messages and JMeter's objects. One of these belongs to each worker and remembers what the job's result
- * was read from, so that only a result that was changed is sent back, and a body only if it is another one.
+ * Converts results between messages and JMeter's objects. Each worker has one instance. It stores the encoded form of the
+ * job's result, so that only a changed result is sent back, and only a changed body.
  */
 final class Results {
-    /** By the numbers of {@link Message.ResultAction}. */
+    /** Actions by the numbers of {@link Message.ResultAction}. */
     private static final TestLogicalAction[] ACTIONS = new TestLogicalAction[4];
 
     private static final VarHandle START;
@@ -47,21 +47,21 @@ final class Results {
         }
     }
 
-    /** Results that were read, and the body that each was read with. */
+    /** Results that were read, and the body of each. */
     private final List<SampleResult> read = new ArrayList<>();
     private final List<byte[]> bodies = new ArrayList<>();
-    /** Addresses that were read, and the text of each as it was sent. */
+    /** URLs that were read, and the string of each in the message. */
     private final List<URL> urls = new ArrayList<>();
     private final List<String> urlTexts = new ArrayList<>();
-    /** The stretches of the message that the result was read from, without bodies: pairs of begin and end. */
+    /** Parts of the message that contain the result without bodies: pairs of start and end. */
     private final List<int[]> stretches = new ArrayList<>();
     private int stretchFrom;
-    /** The result at hand, between its object and the message. */
+    /** Fields of the current result, on the way between its object and the message. */
     private final Records.ResultHead head = new Records.ResultHead();
     private URL lastUrl;
     private String lastUrlText;
 
-    /** Reads the result of a job, which {@link #write} can be compared with. */
+    /** Reads the result of a job. The output of {@link #write} can be compared with it. */
     SampleResult readMain(Input in) {
         stretchFrom = in.at;
         SampleResult result = read(in, null);
@@ -97,7 +97,7 @@ final class Results {
             stretches.add(new int[] {stretchFrom, in.at});
             result.setResponseData(in.blob());
             stretchFrom = in.at;
-            // The comparison is of results without bodies. The flags are the first field.
+            // Results are compared without bodies. The flags are the first field.
             Input.patch(in.bytes, headAt, flags & ~ResultFlags.BODY);
         }
         read.add(result);
@@ -124,7 +124,7 @@ final class Results {
         return result;
     }
 
-    /** Gives a result what stands in the head, but for what only those of HTTP have. */
+    /** Copies the fields of the head to a result, except those that only HTTP results have. */
     private void take(SampleResult result) {
         int flags = head.flags;
         result.setSuccessful((flags & ResultFlags.SUCCESS) != 0);
@@ -199,7 +199,7 @@ final class Results {
         return url.toExternalForm();
     }
 
-    /** Writes a result; of its assertion results only the first so many. */
+    /** Writes a result with at most this number of its assertion results, from the first on. */
     void write(Output out, SampleResult result, int assertions) {
         int known = -1;
         for (int i = 0; i < read.size(); i++) {
@@ -238,7 +238,7 @@ final class Results {
                 | (SampleResult.BINARY.equals(result.getDataType()) ? ResultFlags.BINARY : 0);
     }
 
-    /** Puts into the head what a result has. */
+    /** Copies the fields of a result to the head. */
     private void give(SampleResult result) {
         head.label = result.getSampleLabel();
         head.code = result.getResponseCode();
@@ -281,7 +281,7 @@ final class Results {
         found.write(out);
     }
 
-    /** Whether what was written says the same as what the job's result was read from. */
+    /** Returns true if the written result equals the encoded result of the job. */
     boolean unchanged(Output written, byte[] message) {
         int at = 0;
         for (int[] stretch : stretches) {

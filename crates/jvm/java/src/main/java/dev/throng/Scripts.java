@@ -14,8 +14,8 @@ import org.apache.jmeter.util.JSR223TestElement;
 import org.slf4j.LoggerFactory;
 
 /**
- * Compiles the scripts of JSR223 elements before the test, so that mistakes are found early and the first user waits for
- * nothing. Scripts with variables or functions in their text are only known at run time.
+ * Compiles the scripts of JSR223 elements before the test, so that errors are found early and the first user need not
+ * wait. Scripts whose text contains variables or functions are known only at run time.
  */
 final class Scripts {
     private static final Pattern LINE = Pattern.compile("(?:\\.groovy: |line |line number )(\\d+)");
@@ -24,8 +24,8 @@ final class Scripts {
     }
 
     /**
-     * Makes JMeter take our interpreter for BeanShell's. It looks the class up by its name, in the loader of the thread that
-     * first needs it.
+     * Makes JMeter use our interpreter instead of BeanShell's. JMeter finds the class by its name, in the class loader of
+     * the thread that first needs it.
      */
     static void hostBeanShell() {
         Thread thread = Thread.currentThread();
@@ -50,7 +50,7 @@ final class Scripts {
         try {
             GroovyEngine.register(JSR223TestElement.getInstance());
         } catch (LinkageError e) {
-            // Without Groovy in the class path there is nothing to speed up.
+            // Without Groovy in the class path, this optimization is not needed.
             LoggerFactory.getLogger(Scripts.class).info("No Groovy in the class path");
         }
         for (Element element : test.elements) {
@@ -84,7 +84,7 @@ final class Scripts {
         }
     }
 
-    /** A property as it stands in the plan; null if it is only known at run time. */
+    /** Returns a property with a constant value; null if its value is known only at run time. */
     private static String fixed(Element element, String name) {
         JMeterProperty property = element.prototype.getProperty(name);
         return property instanceof FunctionProperty ? null : property.getStringValue();
@@ -98,7 +98,7 @@ final class Scripts {
         return matcher.find() ? Integer.parseInt(matcher.group(1)) : 0;
     }
 
-    /** The line that tells what is wrong, without the engine's framing. */
+    /** Returns the line with the error itself, without the text that the engine adds around it. */
     private static String message(ScriptException e) {
         String text = String.valueOf(e.getMessage());
         for (String line : text.split("\\R")) {

@@ -32,21 +32,21 @@ import org.apache.jmeter.util.JMeterUtils;
 import org.apache.jorphan.util.JMeterError;
 
 /**
- * Prepares the test from its message: properties first, then elements by JMeter's own SaveService, then functions, owners
- * and groups. Whatever is wrong with an element is a finding, all of them at once; only the bridge's own failure throws.
+ * Prepares the test from its message: first properties, then elements by JMeter's SaveService, then functions, owners and
+ * groups. All problems of elements are collected as findings; only a failure of the bridge itself throws.
  */
 final class Setup {
-    /** The version that JMeter writes into plans; it decides how property values are decoded. */
+    /** The version that JMeter writes into plans. It determines the decoding of property values. */
     private static final String PLAN_VERSION = "1.2";
-    /** Properties of the run that JMeter does not know begin with this. */
+    /** Prefix of the run's properties that JMeter does not know. */
     private static final String OURS = "throng.";
-    /** Names of system properties, a line each. */
+    /** Property with the names of system properties, one per line. */
     private static final String UNLISTED = "throng.system.names";
-    /** Levels of loggers, {@code category=LEVEL}, a line each. */
+    /** Property with levels of loggers, {@code category=LEVEL}, one per line. */
     private static final String LEVELS = "throng.jvm.log";
-    /** The plan is run in functional mode, in which sub-results keep their labels. */
+    /** Property that is set if the plan runs in functional mode, in which sub-results keep their labels. */
     private static final String FUNCTIONAL = "throng.functional";
-    /** What it means that the class of an element is missing which runs natively. */
+    /** Consequence of a missing class of an element that runs natively. */
     private static final String WITHOUT_OBJECT =
             ": the element runs without it, but scripts get no sampler object, and their changes to it have no effect";
     private static final Pattern FUNCTION = Pattern.compile("\\$\\{(__[A-Za-z0-9_]+)");
@@ -78,7 +78,7 @@ final class Setup {
         controllers();
         places();
         test.props.record();
-        // Loaded here, so that what it says when it is loaded stands in no job's log.
+        // Loads the class here, so that the messages of its loading are in no job's log.
         Class.forName("org.apache.jmeter.samplers.SampleResult");
         Scripts.prepare(test, findings);
         Output out = new Output();
@@ -128,7 +128,7 @@ final class Setup {
                 LogFactory.setLevels(value);
             }
         }
-        // Those of the system are there all the same, but as JMeter has them: what lists the properties does not see them.
+        // System properties stay readable, as in JMeter, but lists of properties must not contain them.
         ofSystem.lines().forEach(props::remove);
         said.system.forEach(property -> System.setProperty(property.name, property.value));
         if (System.getProperty("java.awt.headless") == null) {
@@ -144,7 +144,7 @@ final class Setup {
         if (!said.plan.isEmpty()) {
             FileServer.getFileServer().setBaseForScript(new File(said.plan));
         }
-        // JMeter has the mode of the test in a static field, which this sets.
+        // JMeter stores the mode of the test in a static field, which this call sets.
         new TestPlan().setFunctionalMode(functional);
         test.timerFactor = JMeterUtils.getPropDefault("timer.factor", 1.0f);
     }
@@ -197,7 +197,7 @@ final class Setup {
         }
     }
 
-    /** What went wrong in one line: the innermost cause says it best. */
+    /** Returns an error as one line: the message of the innermost cause, which is the most precise. */
     static String reason(Throwable e) {
         Throwable cause = e;
         while (cause.getCause() != null && cause.getCause() != cause) {
@@ -292,7 +292,7 @@ final class Setup {
         Field total = JMeterContextService.class.getDeclaredField("TOTAL_THREADS");
         total.setAccessible(true);
         ((AtomicInteger) total.get(null)).set(users);
-        // Functions that were parsed above registered themselves; JMeter tells them after the elements.
+        // Functions that were parsed above have registered listeners; JMeter notifies them after the elements.
         List<TestStateListener> registered = HostedEngine.registered();
         test.stateListeners.addAll(registered);
         registered.clear();

@@ -7,11 +7,11 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 
 /**
- * What scripts print, with nothing in it that a terminal would obey, for it may be a server's text: control characters and
- * those that turn the direction of writing stand as they do on the console of the run. Bytes are those of UTF-8.
+ * Output of scripts, which may contain a server's response. Characters that control a terminal or change the writing
+ * direction are escaped, as on the console of the run. The encoding is UTF-8.
  */
 final class Shown extends FilterOutputStream {
-    /** Bytes of a character that is not complete, or a carriage return that may belong to a line end. */
+    /** Bytes of an incomplete character, or a carriage return that may belong to a line end. */
     private final byte[] begun = new byte[4];
     private int length;
 
@@ -19,7 +19,7 @@ final class Shown extends FilterOutputStream {
         super(out);
     }
 
-    /** Takes over standard output and standard error, once. */
+    /** Replaces standard output and standard error, once. */
     static synchronized void install() {
         if (!(System.out instanceof Printer)) {
             System.setOut(new Printer(System.out));
@@ -29,7 +29,7 @@ final class Shown extends FilterOutputStream {
         }
     }
 
-    /** The stream that is known again. */
+    /** The stream, as a class by which it is recognized. */
     private static final class Printer extends PrintStream {
         Printer(OutputStream out) {
             super(new Shown(out), true);
@@ -60,7 +60,7 @@ final class Shown extends FilterOutputStream {
         }
         boolean follows = (next & 0xC0) == 0x80;
         if (length > 0 && !follows) {
-            // A character that never became one.
+            // The character stays incomplete.
             out.write(begun, 0, length);
             length = 0;
         }
@@ -98,7 +98,7 @@ final class Shown extends FilterOutputStream {
         return next >= ' ' && next != 0x7F || next == '\n' || next == '\t';
     }
 
-    /** Bytes of a character that begins so. */
+    /** Returns the length in bytes of a character that begins with this byte. */
     private static int size(byte first) {
         return (first & 0xE0) == 0xC0 ? 2 : (first & 0xF0) == 0xE0 ? 3 : (first & 0xF8) == 0xF0 ? 4 : 1;
     }

@@ -7,16 +7,16 @@ import org.apache.jmeter.engine.util.CompoundVariable;
 import org.apache.jmeter.functions.InvalidVariableException;
 
 /**
- * A text of the plan that is evaluated here: functions and variables as JMeter reads them, from left to right. A condition
- * in JavaScript is what JMeter's If Controller makes of it, which knows no variables.
+ * A string of the plan that Java evaluates: functions and variables in JMeter's syntax, from left to right. A condition
+ * in JavaScript is evaluated like JMeter's If Controller does, without variables.
  */
 final class Text {
-    /** Stands before the name of a condition's controller, and before the condition. */
+    /** Separator before the name of a condition's controller, and before the condition. */
     private static final char CONDITION = '\u0001';
 
     private final CompoundVariable parts = new CompoundVariable();
     private final String source;
-    /** The controller of a condition. */
+    /** Name of the controller of a condition. */
     private final String controller;
     final boolean readsSampler;
 
@@ -27,18 +27,18 @@ final class Text {
         readsSampler = source.contains("sampler") || source.contains("ctx");
     }
 
-    /** Reads the functions and variables in it. */
+    /** Parses the functions and variables in the string. */
     void read() throws InvalidVariableException {
         parts.setParameters(source);
     }
 
     String evaluate() throws ReflectiveOperationException {
-        // A property without functions is left as it is, with its escapes.
+        // A property without functions stays unchanged, with its escapes.
         String value = parts.hasFunction() || controller == null ? parts.execute() : source;
         return controller == null ? value : Boolean.toString(Judge.holds(controller, value.trim()));
     }
 
-    /** What the If Controller has conditions decided by; found when the first one is. */
+    /** The evaluator that the If Controller uses for conditions; looked up for the first condition. */
     private static final class Judge {
         private static final Object EVALUATOR;
         private static final Method EVALUATE;

@@ -4,9 +4,9 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Exchanges the thread-locals of the current thread. JMeter's elements keep clients, connections and pools in thread-locals,
- * for there a thread is a user; here a user's jobs run on whichever worker is free, so what its elements left is put back
- * before each of them. Needs {@code --add-opens java.base/java.lang=ALL-UNNAMED}; without it nothing is exchanged.
+ * Exchanges the thread-locals of the current thread. JMeter's elements store clients and connections in thread-locals,
+ * because a thread is a user in JMeter. Here any worker runs a user's job, so the user's thread-locals are restored
+ * before each job. Requires {@code --add-opens java.base/java.lang=ALL-UNNAMED}; without it nothing is exchanged.
  */
 final class ThreadLocals {
     private static final VarHandle MAP = find();
@@ -28,7 +28,7 @@ final class ThreadLocals {
         return MAP != null;
     }
 
-    /** Puts these in place and returns those that were there. */
+    /** Sets these thread-locals and returns the previous ones. */
     static Object exchange(Object map) {
         if (MAP == null) {
             return null;

@@ -9,9 +9,9 @@ import org.apache.jmeter.util.SSLManager;
 import org.slf4j.LoggerFactory;
 
 /**
- * JMeter's trust in all servers: its manager of TLS makes every {@code HttpsURLConnection} of the process take any certificate and
- * name. JMeter makes it when something first needs it, which is mostly a sampler; here samplers are native, and jobs say when that
- * was. A user's connections share one TLS context, as in JMeter, where a thread is a user.
+ * JMeter's trust in all servers: its TLS manager makes each {@code HttpsURLConnection} of the process accept any
+ * certificate. JMeter creates the manager when it is first needed, mostly by a sampler. Here samplers are native, so jobs
+ * contain a flag for that. A user's connections share one TLS context, as in JMeter, where a thread is a user.
  */
 final class Trust {
     private static volatile boolean begun;
@@ -19,7 +19,7 @@ final class Trust {
     private Trust() {
     }
 
-    /** Something of the plan has needed the manager. */
+    /** Installs the manager, because an element of the plan would have created it. */
     static void begin() {
         if (!begun) {
             makeOnce();
@@ -43,7 +43,7 @@ final class Trust {
         begun = true;
     }
 
-    /** The context of the user whose job runs; of a thread that scripts have started, its own. */
+    /** The TLS context of the user whose job runs. A thread that a script has started has a separate context. */
     private static final class OfUser extends ThreadLocal<SSLContext> {
         @Override
         public SSLContext get() {

@@ -8,43 +8,43 @@ import javax.net.ssl.SSLContext;
 import org.apache.jmeter.testelement.TestElement;
 
 /**
- * What one user keeps in Java: objects of elements that have state, objects among the variables, a context of its own.
- * Exists only for users that need it. One job at a time holds it: native code waits for a job before it sends the user's next,
- * but not for listeners.
+ * The state of a user in Java: objects of elements with state, objects in variables, and a context. Exists only for users
+ * that need it. It is locked by one job at a time: native code waits for a job before it sends the user's next one,
+ * except for listeners.
  */
 final class User extends ReentrantLock {
     private static final long serialVersionUID = 1L;
 
     final long id;
-    /** The user's object of each element that has one for each user. */
+    /** The user's object of each element that has one object per user. */
     transient TestElement[] clones;
-    /** Variables that are no texts. */
+    /** Variables that are no strings. */
     transient Map<String, Frame.Kept> objects;
     transient UserContext context;
-    /** That of the HTTPS connections which its scripts open. */
+    /** TLS context of the HTTPS connections that the user's scripts open. */
     transient SSLContext secure;
     transient Variables variables;
-    /** The thread-locals that the user's elements have set, as they would have stayed in a JMeter thread. */
+    /** The thread-locals that the user's elements have set. In JMeter they would remain in the user's thread. */
     transient Object threadLocals;
-    /** Questions to its controllers that are not answered yet, each asked inside of the one before. */
+    /** Open questions to the user's controllers, each within the one before. */
     final transient ArrayDeque<Question> questions = new ArrayDeque<>();
-    /** What stands for samplers among what its controllers give. */
+    /** Objects that represent native samplers as children of controllers. */
     private transient Map<Long, GivenSampler> given;
-    /** The sample for which the clones below were used last. */
+    /** The last sample for which the objects below were used. */
     int sample = -1;
-    /** The sampler configured for that sample. */
+    /** The sampler that is configured for that sample. */
     transient Loaded.Owner configured;
-    /** How many of the clones were used in that sample, and which. */
+    /** Number of objects used in that sample, and their indices. */
     int usedCount;
     int[] used;
-    /** Places of samplers that something else than they themselves has looked at, and may have changed; null if there are none. */
+    /** For each sampler index, true if another element has read and may have changed it; null if there are none. */
     boolean[] touched;
 
     User(long id) {
         this.id = id;
     }
 
-    /** The one object that stands for a sampler, or for the sample of a transaction. */
+    /** Returns the only object that represents a native sampler, or the sample of a transaction. */
     GivenSampler given(int kind, int id) {
         if (given == null) {
             given = new HashMap<>();

@@ -8,12 +8,12 @@ import org.apache.jmeter.threads.JMeterThread;
 import org.apache.jmeter.threads.OpenContext;
 
 /**
- * JMeter's context as elements see it. One belongs to each worker, for users that keep nothing, and one to each user that
- * does. Thread, group and engine are made when first asked for; asking one of them to stop something ends up here.
+ * JMeter's context as elements see it. Each worker has one for users without state, and each user with state has one.
+ * Thread, group and engine are created at their first use. Requests to stop one of them are stored here.
  */
 final class UserContext extends OpenContext {
     Loaded test;
-    /** What runs the job at hand. */
+    /** The worker that runs the current job. */
     Worker worker;
     HostedGroup group;
     String threadName = "";
@@ -22,7 +22,7 @@ final class UserContext extends OpenContext {
     private Element previous;
     private Objects objects;
 
-    /** The sampler before the current one; null if native code does not say. */
+    /** Sets the sampler before the current one; null if native code does not name it. */
     void bindPrevious(Element sampler, Objects objects) {
         previous = sampler;
         this.objects = objects;
@@ -37,7 +37,7 @@ final class UserContext extends OpenContext {
         asked = Math.max(asked, what);
     }
 
-    /** What was asked for since the last call. */
+    /** Returns the request made since the last call. */
     int takeAsked() {
         int what = asked;
         asked = 0;

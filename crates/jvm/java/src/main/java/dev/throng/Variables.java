@@ -8,8 +8,8 @@ import java.util.Set;
 import org.apache.jmeter.threads.JMeterVariables;
 
 /**
- * The map behind a {@code JMeterVariables}: it reads and writes the {@link Frame} of the job that runs.
- * JMeter's own class stays as it is, so that scripts and plug-ins see exactly that; only its private map is ours.
+ * The map inside a {@code JMeterVariables}: it reads and writes the {@link Frame} of the current job.
+ * JMeter's own class is unchanged, so that scripts and plug-ins see no difference; only its private map is replaced.
  */
 final class Variables extends AbstractMap<String, Object> {
     private static final VarHandle ITERATION;
@@ -56,7 +56,7 @@ final class Variables extends AbstractMap<String, Object> {
         return get(name) != null;
     }
 
-    /** Writes a value. What was there before is not returned: JMeter's class never looks, and it would have to be decoded. */
+    /** Sets a value. Does not return the old value: JMeter's class ignores it, and it would have to be decoded. */
     @Override
     public Object put(String name, Object value) {
         if (frame != null) {

@@ -40,11 +40,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs jobs, one after the other, on the thread it belongs to. Everything a job needs is made once for each worker and
- * bound to the job's message; a job of a user that keeps nothing allocates what its scripts and its reply allocate.
+ * Runs jobs, one after the other, on its thread. Each worker creates the objects for jobs once and binds them to the
+ * job's message. A job of a user without state allocates only memory for its scripts and its reply.
  */
 final class Worker {
-    /** So much of an error's words is told beside the log. */
+    /** Maximum length of an error message outside of the log. */
     private static final int MOST_WORDS = 200;
 
     private static final VarHandle CONTEXT;
@@ -71,7 +71,7 @@ final class Worker {
     private final Input in = new Input();
     private final Records.JobHead job = new Records.JobHead();
     private final Output out = new Output();
-    /** What the acts themselves answer. */
+    /** Output of the acts themselves. */
     private final Output answer = new Output();
     /** Cookies, result and request of the reply. */
     private final Output parts = new Output();
@@ -93,13 +93,13 @@ final class Worker {
     private Variables variables;
     private User user;
     private SampleResult result;
-    /** The sample before a transaction's. */
+    /** The sample before that of a transaction. */
     private SampleResult before;
-    /** Native code sent the result, and is told what becomes of it. */
+    /** True if native code sent the result and needs its changes. */
     private boolean told;
-    /** The last change of properties that this thread has told of. */
+    /** The last property change that this thread has sent. */
     private long toldProperties;
-    /** What ended the user. */
+    /** The error that ended the user. */
     private Throwable fatal;
 
     Worker(Loaded test) {
@@ -115,21 +115,21 @@ final class Worker {
         JMeterContextService.replaceContext(ownContext);
     }
 
-    /** One of JMeter's counts of threads. */
+    /** Returns one of JMeter's counters of threads. */
     private static AtomicInteger count(String name) throws ReflectiveOperationException {
         java.lang.reflect.Field field = JMeterContextService.class.getDeclaredField(name);
         field.setAccessible(true);
         return (AtomicInteger) field.get(null);
     }
 
-    /** Most jobs bring the count that is known, which is left alone for all processors that have it. */
+    /** Most jobs contain an unchanged count. It is not written, so that other processors keep it in their caches. */
     private static void tell(AtomicInteger count, int now) {
         if (count.get() != now) {
             count.set(now);
         }
     }
 
-    /** All users have ended. */
+    /** Sets the numbers of active users to 0, because all users have ended. */
     static void noneActive() {
         ACTIVE.set(0);
         FINISHED.set(STARTED.get());
@@ -170,7 +170,7 @@ final class Worker {
             }
             int act = in.u8();
             int count = in.i32();
-            // Of what is said to a controller, the first number is an element.
+            // In a message to a controller, the first number is an element.
             int elements = act == Act.CONTROLLER ? 1 : count;
             int idsAt = in.at;
             Loaded.Owner owner = samplerId < 0 ? null : test.ownerOf.get(samplerId);
@@ -190,7 +190,7 @@ final class Worker {
             }
             told = result != null;
             if (result == null && (act == Act.AFTER || act == Act.ASSERTION || act == Act.LISTENER)) {
-                // None of them looks at the result; but there is one, and some do nothing if there is none.
+                // No element reads the result. But it must exist, because some elements do nothing without a result.
                 result = new HTTPSampleResult();
                 result.setSuccessful(true);
             }
@@ -243,7 +243,7 @@ final class Worker {
         return false;
     }
 
-    /** Whether something that this job uses belongs to one user. */
+    /** Returns true if an object that this job uses belongs to one user. */
     private boolean needsUser(int act, int count, int idsAt, Loaded.Owner owner, boolean readsSampler) {
         if (readsSampler && owner.element.each == Element.Each.USER) {
             return true;
@@ -260,7 +260,7 @@ final class Worker {
         return false;
     }
 
-    /** Whether something runs that may keep something for its thread; scripts do not. */
+    /** Returns true if an element of the job may set thread-locals; scripts do not. */
     private boolean keepsLocals(int act, int count, int idsAt) {
         if (act == Act.EVALUATE || act == Act.CONTROLLER) {
             return false;
@@ -274,7 +274,7 @@ final class Worker {
         return false;
     }
 
-    /** What the user keeps, held for this job; null if it keeps nothing. */
+    /** Returns the state of the user, locked for this job; null if the user has none. */
     private User hold(long id) {
         User kept = test.users.get(id);
         if (kept != null) {
@@ -283,7 +283,7 @@ final class Worker {
         return kept;
     }
 
-    /** The context of the user's HTTPS connections; null if there is none yet. */
+    /** Returns the TLS context of the user's HTTPS connections; null if there is none yet. */
     SSLContext secure() {
         return user == null ? null : user.secure;
     }
@@ -295,7 +295,7 @@ final class Worker {
         user.secure = context;
     }
 
-    /** Makes a place for what the user keeps, held for this job. */
+    /** Creates the state of a user, locked for this job. */
     private User make(long id) {
         User made = new User(id);
         made.lock();
@@ -307,7 +307,7 @@ final class Worker {
         return before;
     }
 
-    /** Gives the user what is needed for objects of its own. */
+    /** Creates the parts of the user's state that objects per user need. */
     private void furnish() {
         user.clones = new TestElement[test.userPlaces];
         user.used = new int[test.userPlaces];
@@ -318,7 +318,7 @@ final class Worker {
         user.context.setSamplingStarted(true);
     }
 
-    /** Makes the thread look like the user's. */
+    /** Gives the thread the name, context and thread-locals of the user. */
     private void enter() {
         if (user == null || user.context == null) {
             context = ownContext;
@@ -366,7 +366,7 @@ final class Worker {
         resultsBefore.release();
         context.setPreviousResult(null);
         ownContext.setCurrentSampler(null);
-        // An interruption of this job is none of the next.
+        // An interruption of this job must not affect the next one.
         Thread.interrupted();
     }
 
@@ -420,7 +420,7 @@ final class Worker {
             }
             status = Status.ABANDONED;
         } catch (Throwable e) {
-            // A JMeter thread ends of an Error.
+            // A JMeter thread ends when an Error is thrown.
             LoggerFactory.getLogger("org.apache.jmeter.JMeter").error("Uncaught exception in thread {}", thread, e);
             context.ask(Ask.STOP_USER);
             fatal = e;
@@ -451,7 +451,7 @@ final class Worker {
             }
             TestElement object = objects.of(element);
             if (act == Act.START) {
-                // It was made just now, and has heard of it.
+                // The object was created just now, and was notified already.
                 continue;
             }
             if (act == Act.LISTENER) {
@@ -484,7 +484,7 @@ final class Worker {
         }
     }
 
-    /** Asks a controller for the next sampler, or lets it go on with what it asked for itself. */
+    /** Asks a controller for the next sampler, or continues a question with the answer to the controller's request. */
     private void question(int count) throws Exception {
         Records.Question said = Records.Question.of(in);
         Element element = test.elements[said.element];
@@ -517,7 +517,7 @@ final class Worker {
         question.write(answer);
     }
 
-    /** This thread's lines are those of this worker's job. */
+    /** From now on, the lines of this thread belong to the job of this worker. */
     void lendLines() {
         Logs.lend(lines);
     }
@@ -595,7 +595,7 @@ final class Worker {
     }
 
     private byte[] reply(int status, int act, Sampler sampler, Loaded.Owner traced, boolean cookies, Asserts asserts) {
-        // What may evaluate something comes first, so that the variables and lines it makes are told.
+        // Parts whose writing may evaluate expressions come first, so that new variables and log lines are included.
         parts.clear();
         putCookies(cookies, sampler);
         putResult(act, asserts);
@@ -652,7 +652,7 @@ final class Worker {
         if (asserts == null) {
             results.write(scratch, result, Integer.MAX_VALUE);
         } else {
-            // The failure of an assertion is told by the assertion; it alone does not change the result.
+            // A failed assertion is reported as such; alone it does not count as a change of the result.
             boolean success = result.isSuccessful();
             int own = result.getAssertionResults().length - asserts.ofSample.size();
             result.setSuccessful(success || asserts.explainFailure());
@@ -672,8 +672,8 @@ final class Worker {
     }
 
     /**
-     * Puts the sampler if it is another than the plan's. What a script changed in one sample may be there in the next, as in
-     * JMeter, so that it is not enough to look at what this job did.
+     * Writes the sampler if it differs from the plan. A script's change in one sample may still exist in the next one, as
+     * in JMeter, so the changes of this job are not sufficient to know.
      */
     private void putSampler(Loaded.Owner owner, Sampler sampler) {
         if (owner != null) {
@@ -704,7 +704,7 @@ final class Worker {
         parts.u8(SamplerForm.UNSEEN);
     }
 
-    /** The user is over: its objects hear of it and are dropped. */
+    /** Ends the user: its objects are notified and dropped. */
     byte[] end(long id) {
         User over = test.users.remove(id);
         if (over != null && over.context != null) {

@@ -7,7 +7,7 @@ import org.apache.jmeter.samplers.Interruptible;
 import org.apache.jmeter.samplers.Sampler;
 
 /**
- * All workers, by their threads: who runs here, who runs for a user, and whom a request to stop concerns.
+ * All workers by their threads. Finds the worker of a thread or a user, and the target of a request to stop.
  */
 final class Workers {
     private static final Map<Thread, Worker> ALL = new ConcurrentHashMap<>();
@@ -15,7 +15,7 @@ final class Workers {
     private Workers() {
     }
 
-    /** The worker of this thread. */
+    /** Returns the worker of this thread. */
     static Worker here(Loaded test) {
         Worker worker = ALL.get(Thread.currentThread());
         if (worker == null || worker.test != test) {
@@ -26,7 +26,7 @@ final class Workers {
         return worker;
     }
 
-    /** From here on this thread does a part of that worker's job. */
+    /** From now on, this thread runs a part of that worker's job. */
     static void lend(Worker worker) {
         ALL.put(Thread.currentThread(), worker);
     }
@@ -35,7 +35,7 @@ final class Workers {
         ALL.remove(Thread.currentThread());
     }
 
-    /** Asks for something in the job of this thread, or of the test if it runs none. */
+    /** Makes a request in the job of this thread, or for the test if the thread runs no job. */
     static void askHere(int what) {
         Worker worker = ALL.get(Thread.currentThread());
         if (worker != null && worker.running != -1) {
@@ -45,7 +45,7 @@ final class Workers {
         }
     }
 
-    /** Asks that the user of this thread name be stopped; false if nobody of that name is known. */
+    /** Requests the end of the user with this thread name; false if there is no such user. */
     static boolean askByName(String threadName) {
         for (Worker worker : ALL.values()) {
             if (worker.running != -1 && worker.context.threadName.equals(threadName)) {
@@ -62,7 +62,7 @@ final class Workers {
         return false;
     }
 
-    /** Interrupts the sampler that runs for the user, and unless it is that alone, its thread. */
+    /** Interrupts the sampler that runs for the user, and also its thread unless {@code samplerOnly} is true. */
     static void interrupt(long id, boolean samplerOnly) {
         for (Worker worker : ALL.values()) {
             if (worker.running == id) {

@@ -11,7 +11,7 @@ import bsh.ParsedInterpreter;
 import java.util.HashMap;
 import org.junit.jupiter.api.Test;
 
-/** A text that is parsed once does what BeanShell does with it each time. */
+/** Tests that a script that is parsed once has the same effects as in BeanShell each time. */
 class BeanShellTest {
     private static final String[] SCRIPTS = {
         "1 + 1",
@@ -71,7 +71,7 @@ class BeanShellTest {
             }
             all.append(m.get("y")).append(m.get("before")).append('\n');
         }
-        // Objects are named by where they stand.
+        // Strings of objects contain their addresses, which vary.
         return all.toString().replaceAll("@[0-9a-f]+", "@");
     }
 

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Runs a script as a job of the bridge, and makes of what is told what native code makes of it. */
+/** Runs a script as a job of the bridge, and converts the reply as native code does. */
 final class CorpusBridged {
     private static final int SAMPLER = 4;
     private static final int ALL = 15;
@@ -56,7 +56,7 @@ final class CorpusBridged {
         CorpusWorld.result(seen, result, one.role() == Role.SAMPLER);
         CorpusWorld.verdicts(seen, reply.assertions);
         if (one.role() == Role.BEFORE) {
-            // A property that was taken away and has the same default is a change here, of which nothing comes.
+            // A property that was removed and has the same default counts as a change here, which has no effect.
             String planned = "||8080|/start|GET q=" + one.variables().getOrDefault("user", "${user}") + " r= X-One: 1";
             String request = reply.request == null ? planned : request(reply.request);
             seen.put("request", request.equals(planned) ? "as planned" : request);

@@ -14,8 +14,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * A script of a plan that was found somewhere: its element as it stands in the file, and what it is given. Everything that a script
- * names has a value in one world, and none in the other.
+ * A script from a plan found elsewhere: its element as in the file, and its input. Every name that a script uses has a
+ * value in one world, and none in the other.
  */
 record CorpusCase(String id, String tag, String xml, Map<String, String> variables, Map<String, String> properties) {
     private static final Pattern ELEMENT = Pattern.compile(
@@ -23,7 +23,7 @@ record CorpusCase(String id, String tag, String xml, Map<String, String> variabl
     private static final Pattern VARIABLE = Pattern.compile("vars\\.get(?:Object)?\\(\\s*(?:\"|'|&quot;|&apos;)([^\"'&$]+)|\\$\\{(\\w+)}");
     private static final Pattern PROPERTY = Pattern.compile("props\\.get(?:Property)?\\(\\s*(?:\"|'|&quot;|&apos;)([^\"'&$]+)|__P\\((\\w+)");
 
-    /** All scripts of the plans in a folder, each in both worlds. */
+    /** Returns all scripts of the plans in a folder, each for both worlds. */
     static List<CorpusCase> of(Path folder) throws IOException {
         List<Path> files;
         try (Stream<Path> all = Files.walk(folder)) {

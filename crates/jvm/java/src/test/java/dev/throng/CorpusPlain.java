@@ -42,7 +42,7 @@ import org.apache.jmeter.timers.Timer;
 import org.apache.jmeter.util.JMeterUtils;
 import org.apache.jorphan.collections.ListedHashTree;
 
-/** Runs a script as JMeter does, with nothing of the bridge but where lines of the log go. */
+/** Runs a script as JMeter does. The only part of the bridge is the destination of log lines. */
 final class CorpusPlain {
     private CorpusPlain() {
     }
@@ -59,7 +59,7 @@ final class CorpusPlain {
         JMeterUtils.setJMeterHome(Folders.home(Path.of("")).toString());
         ConversionHelp.setInVersion("1.2");
         load(Elements.HTTP);
-        // What classes say when they are loaded is nobody's.
+        // Log lines that classes write while they are loaded must not count for any script.
         new SampleResult().getTime();
         SampleEvent.initSampleVariables();
         Logs.tell(new Output(), null);
@@ -194,7 +194,7 @@ final class CorpusPlain {
                 sampler.getPropertyAsString("HTTPSampler.port"), sampler.getPropertyAsString("HTTPSampler.path"), sampler.getMethod())));
         for (int i = 0; i < sampler.getArguments().getArgumentCount(); i++) {
             String name = sampler.getArguments().getArgument(i).getName();
-            // One of them is of chance.
+            // One of these values is random.
             text.append(' ').append(name).append('=').append(name.equals("r") ? "" : sampler.getArguments().getArgument(i).getValue());
         }
         HeaderManager headers = sampler.getHeaderManager();

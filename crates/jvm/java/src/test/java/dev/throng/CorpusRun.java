@@ -22,13 +22,13 @@ import java.util.concurrent.TimeoutException;
 public final class CorpusRun {
     private static final long PATIENCE_S = 30;
 
-    /** The scripts are through. */
+    /** True when all scripts have run. */
     private static volatile boolean over;
 
     private CorpusRun() {
     }
 
-    /** Runs them. */
+    /** Runs all scripts. */
     public static void main(String[] args) throws Exception {
         boolean bridge = args[0].equals("bridge");
         List<CorpusCase> cases = CorpusCase.of(Path.of(args[1]));
@@ -47,7 +47,7 @@ public final class CorpusRun {
         Runtime.getRuntime().halt(0);
     }
 
-    /** Each on a thread of its own: a script may leave anything behind, or never end. */
+    /** Each script runs on a separate thread, because it may leave state behind or never end. */
     private static Map<String, String> run(Callable<Map<String, String>> script) throws InterruptedException {
         FutureTask<Map<String, String>> task = new FutureTask<>(script);
         Thread thread = new Thread(task, "group 1-1");

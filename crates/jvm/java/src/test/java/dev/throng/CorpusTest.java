@@ -72,7 +72,7 @@ class CorpusTest {
         assertEquals("", String.join("\n", different));
     }
 
-    /** All scripts in a process of their own; JMeter's has nothing of the bridge but the logging. */
+    /** Runs all scripts in a separate process. JMeter's process contains only the logging of the bridge. */
     private Map<String, Map<String, String>> run(String how, Path plans) throws Exception {
         Path place = folder.resolve("run");
         Path output = place.resolve("seen.tsv");
@@ -107,9 +107,9 @@ class CorpusTest {
         return found;
     }
 
-    /** Without what must differ: numbers of scripts, places of objects, and the class of the context, which messages name. */
+    /** Removes parts that always differ: script numbers, object addresses, and the class of the context in messages. */
     private static String plain(String text) {
-        // Groovy's proposals come in an order of chance.
+        // The order of Groovy's proposals is random.
         return text.replaceAll("Possible solutions: .*", "").replaceAll("Script\\d+", "Script").replaceAll("@[0-9a-f]{3,}", "@")
                 .replace("dev.throng.UserContext", "org.apache.jmeter.threads.JMeterContext");
     }

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import org.apache.jmeter.samplers.SampleResult;
 
-/** What scripts of a corpus find around them, and how what they did is written down. */
+/** The environment of the scripts of a corpus, and the notation of their effects. */
 final class CorpusWorld {
     static final String URL = "http://localhost:8080/a?b=c";
     static final String HEADERS = "HTTP/1.1 200 OK\nContent-Type: application/json\nX-Request: 5\n";
@@ -20,7 +20,7 @@ final class CorpusWorld {
         return value instanceof String ? (String) value : "gone";
     }
 
-    /** {@code own}: it is a sampler's; an HTTP result makes up its data from parts of it. */
+    /** {@code own}: the result belongs to a sampler. An HTTP result builds its data from parts of it. */
     static void result(Map<String, String> seen, SampleResult result, boolean own) {
         if (result == null) {
             seen.put("result", "none");
@@ -67,7 +67,7 @@ final class CorpusWorld {
         log(seen, lines);
     }
 
-    /** Of each line what tells something: no traces, and not which files JMeter has opened before in this process. */
+    /** Keeps the informative part of each line: no stack traces, and no names of files that JMeter opens only once. */
     static void log(Map<String, String> seen, List<String> lines) {
         StringBuilder text = new StringBuilder();
         for (String line : lines) {

@@ -13,7 +13,7 @@ import org.apache.jmeter.testelement.TestStateListener;
 import org.apache.jmeter.testelement.ThreadListener;
 
 /**
- * Elements as a plug-in may have them: with state of a user, a thread-local, and listeners to all that happens.
+ * Test elements like those of plug-ins: with state per user, a thread-local, and listeners for all events.
  */
 public final class Counting extends AbstractTestElement implements PreProcessor, ThreadListener, TestStateListener, TestIterationListener {
     private static final long serialVersionUID = 1L;
@@ -69,7 +69,7 @@ public final class Counting extends AbstractTestElement implements PreProcessor,
         testEnded();
     }
 
-    /** Waits until it is interrupted. */
+    /** A sampler that waits until it is interrupted. */
     public static final class Waiting extends AbstractSampler implements Interruptible {
         private static final long serialVersionUID = 1L;
         static volatile CountDownLatch begun = new CountDownLatch(1);
@@ -104,7 +104,7 @@ public final class Counting extends AbstractTestElement implements PreProcessor,
         }
     }
 
-    /** Runs by itself in {@code JavaSampler}. */
+    /** A client that {@code JavaSampler} runs. */
     public static final class Client extends org.apache.jmeter.protocol.java.sampler.AbstractJavaSamplerClient {
         @Override
         public SampleResult runTest(org.apache.jmeter.protocol.java.sampler.JavaSamplerContext context) {

@@ -1,6 +1,6 @@
 package dev.throng;
 
-/** Elements as JMeter writes them, for tests. */
+/** Elements in JMeter's XML, for tests. */
 final class Elements {
     static final String HTTP = """
             <HTTPSamplerProxy guiclass="HttpTestSampleGui" testclass="HTTPSamplerProxy" testname="home" enabled="true">

@@ -10,13 +10,13 @@ final class Folders {
     private Folders() {
     }
 
-    /** Where plans are looked for: beside the repository. */
+    /** Returns the folder in which plans are searched, next to the repository. */
     static Path plans() {
         String given = System.getenv("THRONG_CORPUS");
         return (given == null ? Path.of("../../../../shared/corpus/jmx") : Path.of(given)).toAbsolutePath().normalize();
     }
 
-    /** A JMeter home in that folder, with what SaveService reads. */
+    /** Creates a JMeter home in that folder, with the files that SaveService reads. */
     static Path home(Path folder) throws IOException {
         Path bin = Files.createDirectories(folder.toAbsolutePath().resolve("home/bin"));
         try (InputStream in = Folders.class.getClassLoader().getResourceAsStream("bin/saveservice.properties")) {

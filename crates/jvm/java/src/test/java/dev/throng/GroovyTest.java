@@ -13,7 +13,7 @@ import javax.script.ScriptException;
 import javax.script.SimpleBindings;
 import org.junit.jupiter.api.Test;
 
-/** Our way of running a compiled Groovy script does what Groovy's own engine does. */
+/** Tests that the bridge runs compiled Groovy scripts with the same effects as Groovy's own engine. */
 class GroovyTest {
     private static final String[] SCRIPTS = {
         "1 + 1",
@@ -63,7 +63,7 @@ class GroovyTest {
         } catch (ScriptException e) {
             return e.toString().replaceAll("Script\\d+", "Script");
         } catch (StackOverflowError e) {
-            // Groovy's engine calls its closure for a method that the script has with other parameters, for ever.
+            // For a method that the script has with other parameters, Groovy's engine calls its closure endlessly.
             return "overflow";
         } catch (Error e) {
             return e.toString().replaceAll("Script\\d+", "Script");

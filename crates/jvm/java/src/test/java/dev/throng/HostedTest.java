@@ -20,12 +20,12 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
-/** Elements that are no scripts: users' own objects, merged configs, requests that scripts change, databases. */
+/** Tests elements other than scripts: objects per user, merged configs, requests that scripts change, databases. */
 class HostedTest {
     private static final String COUNTING = "<dev.throng.Counting guiclass=\"x\" testclass=\"dev.throng.Counting\" testname=\"c\">"
             + "<stringProp name=\"text\">${v}</stringProp></dev.throng.Counting>";
 
-    /** Runs on a thread of its own, as jobs of one user do on different workers. */
+    /** Runs on a separate thread, as different workers run the jobs of one user. */
     private static <T> T elsewhere(Callable<T> call) throws Exception {
         ExecutorService pool = Executors.newSingleThreadExecutor();
         try {
@@ -60,7 +60,7 @@ class HostedTest {
         assertEquals("[", Counting.events);
         assertEquals("text", play.started.vars.get("made"));
         assertEquals(List.of(), play.findings);
-        // The function in its property is evaluated anew for each sample, and what the element set is gone then.
+        // The function in the property is evaluated for each sample. The value that the element has set is lost then.
         assertEquals("1,1,0,A,group 1-1", play.job().with("v", "A").run(Act.BEFORE, id).vars.get("counted"));
         assertEquals("2,2,0,changed,group 1-1",
                 elsewhere(() -> play.job().with("v", "B").run(Act.BEFORE, id)).vars.get("counted"));
@@ -117,13 +117,13 @@ class HostedTest {
         assertEquals("q=joe", reply.request.arguments.get(0));
         assertEquals("extra=1", reply.request.arguments.get(2));
         assertTrue(reply.request.headers.containsAll(List.of("X-One: 1", "X-Two: joe", "X-Three: 3")), reply.request.headers.toString());
-        // The next sample of the same user begins with the plan's request again.
+        // The next sample of the same user starts with the plan's request.
         reply = play.job().sampler(4).sample(3).with("user", "eve").run(Act.BEFORE, ids[0]);
         assertNull(reply.request, reply.request == null ? "" : reply.request.fields.toString());
         assertEquals("example.org8080homeeve", reply.vars.get("seen"));
     }
 
-    /** A header that is put into the only manager of headers stays there, for all samplers in its scope, as in JMeter. */
+    /** A header that is added to the only header manager stays there for all samplers in its scope, as in JMeter. */
     @Test
     void headersThatAScriptAddedStay() {
         Play play = new Play().slots("user");
@@ -133,7 +133,7 @@ class HostedTest {
         int adds = play.jsr223(Role.BEFORE,
                 "sampler.getHeaderManager().add(new org.apache.jmeter.protocol.http.control.Header('X-Three', '3'))", 2);
         play.start();
-        // Nobody asks anything of the other sampler but what its request is now.
+        // No element needs the other sampler, except for its current request.
         assertNull(play.job().sampler(5).sample(1).run(Act.BEFORE).request);
         assertEquals(List.of("X-One: 1", "X-Three: 3"), play.job().sampler(4).sample(2).run(Act.BEFORE, adds).request.headers);
         Play.Request away = play.job().sampler(5).sample(3).run(Act.BEFORE).request;
@@ -192,7 +192,7 @@ class HostedTest {
         Play.Reply reply = play.job().sampler(4).with("who", "joe").run(Act.SAMPLER, id);
         assertEquals("joe says hello", new String(reply.result.body, StandardCharsets.UTF_8), reply.log.toString());
         assertEquals("java", reply.result.label);
-        // JMeter names it after the result it is stored in, which has no label yet.
+        // JMeter names a sub-result after its parent result, which has no label yet.
         assertEquals("-0", reply.result.subs.get(0).label);
         assertEquals("group 1-1", reply.result.subs.get(0).thread);
         assertEquals(7, reply.result.subs.get(0).groupThreads);
@@ -244,7 +244,7 @@ class HostedTest {
         assertEquals("two", reply.vars.get("name_2"));
         reply = play.job().sampler(5).sample(2).result(new Play.Sample()).run(Act.AFTER, rows);
         assertEquals("two", reply.vars.get("second"), reply.log.toString());
-        // What a script sets as a property is asked, for that sample; what it sets in the bean is set again by JMeter before it is asked.
+        // A property set by a script applies to that sample. JMeter overwrites bean fields before the sampler runs.
         for (int i = 0; i < 3; i++) {
             if (i > 0) {
                 play.job().sampler(6).sample(3 + i).run(Act.BEFORE, i == 1 ? byProperty : byBean);
@@ -319,7 +319,7 @@ class HostedTest {
         pool.shutdown();
     }
 
-    /** Native code does not wait for listeners, so that a user's next job may come while one is told. */
+    /** Native code does not wait for listeners, so a user's next job may start while a listener is notified. */
     @Test
     void jobsOfOneUserDoNotMeet() throws Exception {
         Play play = new Play().slots("v", "counted");

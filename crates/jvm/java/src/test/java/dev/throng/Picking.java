@@ -9,7 +9,7 @@ import org.apache.jmeter.threads.JMeterVariables;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A controller as a plug-in may have it: it says what it gives and what it was told, and does what a variable says. */
+/** A controller like those of plug-ins. It records its replies and notices; a variable determines its actions. */
 public final class Picking extends GenericController implements IteratingController {
     private static final long serialVersionUID = 1L;
     private static final Logger LOG = LoggerFactory.getLogger(Picking.class);
@@ -61,7 +61,7 @@ public final class Picking extends GenericController implements IteratingControl
         heard += " " + event.getSource().getClass().getSimpleName() + event.getIteration();
     }
 
-    /** A sampler that is none of the plan's. */
+    /** A sampler that the plan does not contain. */
     private static final class GivenSamplerOfAnother extends org.apache.jmeter.sampler.DebugSampler {
         private static final long serialVersionUID = 1L;
     }

@@ -16,10 +16,10 @@ import java.util.Map;
 import java.util.Properties;
 
 /**
- * Plays the native side in tests: writes the messages of a test and its jobs and reads the replies.
+ * Plays the native side in tests: writes the messages of a test and of its jobs, and reads the replies.
  */
 final class Play {
-    /** What a sample looked like to native code. */
+    /** A sample as native code sees it. */
     static final class Sample {
         int flags = 1 | 4;
         int action;
@@ -143,11 +143,11 @@ final class Play {
         }
     }
 
-    /** A cookie as it stands in messages. */
+    /** A cookie as in messages. */
     record Crumb(String name, String value, String domain, String path) {
     }
 
-    /** What a reply said. */
+    /** The contents of a reply. */
     static final class Reply {
         int status;
         String failure;
@@ -160,12 +160,12 @@ final class Play {
         Request request;
         long delay;
         final List<String> texts = new ArrayList<>();
-        /** What a controller said: kind, what it asks for, number. */
+        /** The reply of a controller: kind, request, number. */
         String said;
         final List<String[]> assertions = new ArrayList<>();
     }
 
-    /** A request that was changed. */
+    /** A changed request. */
     static final class Request {
         final List<String> fields = new ArrayList<>();
         int flags;
@@ -201,7 +201,7 @@ final class Play {
         }
     }
 
-    /** One job to be: everything has a value that most tests are content with. */
+    /** A job under construction. Every field has a default that suits most tests. */
     final class Job {
         long user = 1;
         int group;
@@ -321,7 +321,7 @@ final class Play {
     private final Map<String, String> properties = new LinkedHashMap<>();
     final List<String> findings = new ArrayList<>();
     final List<String> log = new ArrayList<>();
-    /** Elements that are to hear of the start of users. */
+    /** Elements that are notified when users start. */
     final List<Integer> starting = new ArrayList<>();
     boolean readsAnyName;
     Reply started;
@@ -341,7 +341,7 @@ final class Play {
         return elements.size() - 1;
     }
 
-    /** A controller of its own class, with samplers and, below 0, controllers in it. */
+    /** Adds a controller of a class, with samplers and, as numbers below 0, controllers as children. */
     int controller(Class<?> made, boolean heard, int... children) {
         String name = made.getName();
         String xml = "<" + name + " guiclass=\"x\" testclass=\"" + name + "\" testname=\"c\"/>";
@@ -360,7 +360,7 @@ final class Play {
         return texts.size() - 1;
     }
 
-    /** A JSR223 element of any role. */
+    /** Adds a JSR223 element of any role. */
     int jsr223(int role, String script, int reads) {
         String tag = switch (role) {
             case Role.BEFORE -> "JSR223PreProcessor";
@@ -415,7 +415,7 @@ final class Play {
         return slot < 0 ? in.str() : slots.get(slot);
     }
 
-    /** SETUP, and START with these variables. */
+    /** Sends SETUP, and START with these variables. */
     Play start(Map<String, String> vars) {
         setup();
         Output out = new Output();
@@ -425,7 +425,7 @@ final class Play {
             writeName(out, name);
             out.str(value);
         });
-        // As a thread that native code attached: without a class loader.
+        // The thread has no class loader, like a thread that native code attached.
         ClassLoader loader = Thread.currentThread().getContextClassLoader();
         Thread.currentThread().setContextClassLoader(null);
         Input in = new Input(Host.call(out.take()));
@@ -524,7 +524,7 @@ final class Play {
         }
     }
 
-    /** JMeter's own defaults, from its artefact. */
+    /** Returns JMeter's default properties, from its artefact. */
     private static Map<String, String> ofJMeter() {
         Properties read = new Properties();
         try (InputStream in = Play.class.getClassLoader().getResourceAsStream("bin/jmeter.properties")) {

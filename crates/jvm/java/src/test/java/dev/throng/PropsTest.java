@@ -7,12 +7,12 @@ import java.util.List;
 import java.util.Properties;
 import org.junit.jupiter.api.Test;
 
-/** Changes of properties: each thread that replies tells those it has not told. */
+/** Tests changes of properties: the reply of each thread contains those that it has not sent yet. */
 class PropsTest {
     private final Props props = new Props(new Properties());
     private long told;
 
-    /** The changes behind a number, as {@code number name=value}. */
+    /** Returns the changes after a number, as {@code number name=value}. */
     private List<String> changes(long since) {
         Output out = new Output();
         told = props.tell(out, since);

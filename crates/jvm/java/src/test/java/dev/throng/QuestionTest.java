@@ -11,11 +11,11 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
-/** Controllers that their own classes are: what they give, what they are told, and questions that stand still. */
+/** Tests controllers that run by their Java class: their replies, their notices, and suspended questions. */
 class QuestionTest {
     private static final int[] NONE = {};
 
-    /** Asks for the next sampler, with so many questions open around, told what is behind that. */
+    /** Asks for the next sampler, with this number of open questions around it, after the given notices. */
     private static Play.Reply next(Play.Job job, int element, int depth, int... told) {
         int[] words = new int[5 + told.length];
         words[0] = element;
@@ -42,7 +42,7 @@ class QuestionTest {
         assertEquals("1 7", second.said);
         assertEquals("child B 7 on group 1-1 2 end next break LoopController1 GenericController2", second.vars.get("picked"));
         assertEquals("0 0", next(play.job(), id, 0).said);
-        // Another user has another object.
+        // Another user has a separate object.
         assertEquals("1 4", next(play.job().of(2), id, 0, id, 1, 0).said);
         assertEquals("1 4", next(play.job(), id, 0).said);
     }
@@ -55,11 +55,11 @@ class QuestionTest {
         int text = play.text("${v}");
         play.start();
         Play.Job job = play.job().with("v", "A");
-        // It is initialised, and so is its child; then its iteration begins.
+        // The controller and its child are initialised; then the controller's iteration begins.
         assertEquals("3 1 3", next(job, outer, 0, outer, 1, 0).said);
         assertEquals("3 4 0", goOn(job, outer, 0, 0, 0).said);
         assertEquals("3 0 3", goOn(job, outer, 0, 0, 0).said);
-        // Meanwhile: another job of the user, and a question to a controller below the child.
+        // In the meantime, another job of the user runs, and a controller below the child is asked.
         assertEquals(List.of("A"), play.job().with("v", "A").run(Act.EVALUATE, text).texts);
         assertEquals("1 9", next(job, inner, 1, inner, 1, 0).said);
         ExecutorService other = Executors.newSingleThreadExecutor();
@@ -68,7 +68,7 @@ class QuestionTest {
         assertTrue(given.vars.get("picked").endsWith("on group 1-1 2"), given.vars.get("picked"));
         assertEquals(List.of("3 dev.throng.Picking: picked"), given.log);
         other.shutdown();
-        // The child has nothing more, and is done: it is asked no more.
+        // The child has no more samplers and is done, so it is not asked again.
         assertEquals("3 0 3", next(job, outer, 0).said);
         assertEquals("1 7", goOn(job, outer, 0, 0, 1).said);
         assertEquals("0 0", next(job, outer, 0).said);
@@ -88,7 +88,7 @@ class QuestionTest {
             Thread.sleep(10);
         }
         assertTrue(open.isOver());
-        // One that native code has forgotten is given up with the next.
+        // A question that native code has abandoned is dropped at the next question.
         assertEquals("3 0 3", next(play.job().of(6), id, 0).said);
         assertEquals("3 0 3", next(play.job().of(6), id, 0).said);
         assertEquals(1, Host.test().users.get(6L).questions.size());

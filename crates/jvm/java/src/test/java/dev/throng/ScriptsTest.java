@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Scripts in every role: what they see and what comes back of what they do. */
+/** Tests scripts in every role: their input, and the effects that replies contain. */
 class ScriptsTest {
     @Test
     void readsAndWritesVariables() {
@@ -41,7 +41,7 @@ class ScriptsTest {
         job.number = 3;
         Play.Reply reply = job.run(Act.BEFORE, id);
         assertEquals("9", reply.vars.get("found"));
-        // a, z, y and the "found" of the line before.
+        // The names a, z, y, and the "found" of the line before.
         assertEquals("453", reply.vars.get("n"));
     }
 
@@ -82,7 +82,7 @@ class ScriptsTest {
         play.start();
         Play.Reply reply = play.job().run(Act.BEFORE, put);
         assertEquals("[1]", reply.vars.get("list"));
-        // Nothing can read it by its name.
+        // Native code cannot read the variable by its name.
         assertTrue(reply.vars.containsKey("hidden"));
         assertNull(reply.vars.get("hidden"));
         reply = play.job().with("list", "[1]").run(Act.BEFORE, add);

@@ -5,8 +5,8 @@ import dev.throng.Message.Role;
 import java.util.Locale;
 
 /**
- * Plays jobs and prints what one costs: a figure to compare versions with, no test. The script of the first line is the
- * usual one (two variables read, one written); the lines below it take away or add one thing each.
+ * Runs jobs and prints the cost of one, for comparing versions. This is no test. The script of the first line is the
+ * usual one (two variables read, one written). Each further line adds or removes one operation.
  */
 public final class Timing {
     private Timing() {
@@ -54,7 +54,7 @@ public final class Timing {
         byte[] message = job.message(act, ids);
         long start = System.nanoTime();
         for (int i = 0; i < rounds; i++) {
-            // A job's message is its own, as it is in a run.
+            // Each job has a separate message, as in a run.
             byte[] reply = Host.call(message.clone());
             if (reply[0] != 0) {
                 throw new IllegalStateException(what + ": " + play.read(act, reply).log + play.read(act, reply).failure);

@@ -35,7 +35,7 @@ public final class Mgs {
 
     private Mgs() {}
 
-    /** The time stamp of now: milliseconds since 1970 in digits of base 64. */
+    /** Returns the current time stamp: milliseconds since 1970 in base-64 digits. */
     public static String time() {
         StringBuilder digits = new StringBuilder();
         for (long rest = System.currentTimeMillis(); rest > 0; rest >>>= 6) {
@@ -44,7 +44,7 @@ public final class Mgs {
         return digits.reverse().toString();
     }
 
-    /** The signature of a body that is not encrypted yet. */
+    /** Returns the signature of a body that is not encrypted yet. */
     public static String sign(String secret, String operation, String body, String time)
             throws GeneralSecurityException {
         String data = Base64.getEncoder().encodeToString(body.getBytes(StandardCharsets.UTF_8));
@@ -58,7 +58,7 @@ public final class Mgs {
         return hex.toString();
     }
 
-    /** Encrypts a body under a key of its own. {@code publicKey}: the gateway's, the Base64 of its PEM without line ends. */
+    /** Encrypts a body with a new key. {@code publicKey}: the gateway's key, the Base64 of its PEM without line ends. */
     public static Sealed encrypt(String publicKey, String body)
             throws GeneralSecurityException, IOException {
         byte[] secret = new byte[16];
@@ -78,7 +78,7 @@ public final class Mgs {
         return new Sealed(envelope.toByteArray(), key);
     }
 
-    /** As {@link #encrypt}, but a body that was seen lately is not encrypted again; {@code most} bodies are kept. */
+    /** Like {@link #encrypt}, but reuses the result for a recent body; {@code most} bodies are kept. */
     public static Sealed cached(String publicKey, String body, int most)
             throws GeneralSecurityException, IOException {
         String name = publicKey + body;
@@ -118,7 +118,7 @@ public final class Mgs {
         }
     }
 
-    /** An encrypted body, and the key that its answer is encrypted with. */
+    /** An encrypted body, and the key with which its response is encrypted. */
     public static final class Sealed {
         private final byte[] body;
         private final SecretKeySpec key;
@@ -128,12 +128,12 @@ public final class Mgs {
             this.key = key;
         }
 
-        /** The bytes to send, one in each character, as a request with the encoding ISO-8859-1 sends them. */
+        /** Returns the bytes to send, one per character, as a request with the encoding ISO-8859-1 sends them. */
         public String text() {
             return new String(body, StandardCharsets.ISO_8859_1);
         }
 
-        /** Decrypts the answer. */
+        /** Decrypts the response. */
         public byte[] open(byte[] answer) throws GeneralSecurityException, IOException {
             Cipher aes = Cipher.getInstance("AES/CBC/PKCS5Padding");
             aes.init(Cipher.DECRYPT_MODE, key, IV);

@@ -5,10 +5,10 @@ import org.slf4j.ILoggerFactory;
 import org.slf4j.spi.LoggerFactoryBinder;
 
 /**
- * What slf4j 1.7 looks for: binds it to {@link LogFactory}, whose lines go to the replies.
+ * The binding that slf4j 1.7 searches: it returns {@link LogFactory}, whose lines are sent with the replies.
  */
 public final class StaticLoggerBinder implements LoggerFactoryBinder {
-    /** The version of the interface; not final, so that it is not inlined. */
+    /** Version of the slf4j interface; not final, so that it is not inlined. */
     @SuppressWarnings("checkstyle:all")
     public static String REQUESTED_API_VERSION = "1.6.99";
 

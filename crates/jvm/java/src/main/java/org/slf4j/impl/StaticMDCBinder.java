@@ -4,7 +4,7 @@ import org.slf4j.helpers.BasicMDCAdapter;
 import org.slf4j.spi.MDCAdapter;
 
 /**
- * What slf4j 1.7 looks for to keep a thread's diagnostic context.
+ * The class that slf4j 1.7 searches for the diagnostic context of a thread.
  */
 public final class StaticMDCBinder {
     public static final StaticMDCBinder SINGLETON = new StaticMDCBinder();

@@ -5,7 +5,7 @@ import org.slf4j.helpers.BasicMarkerFactory;
 import org.slf4j.spi.MarkerFactoryBinder;
 
 /**
- * What slf4j 1.7 looks for to make markers.
+ * The class that slf4j 1.7 searches for creating markers.
  */
 public final class StaticMarkerBinder implements MarkerFactoryBinder {
     public static final StaticMarkerBinder SINGLETON = new StaticMarkerBinder();

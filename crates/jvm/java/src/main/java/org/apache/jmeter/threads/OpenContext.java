@@ -1,7 +1,7 @@
 package org.apache.jmeter.threads;
 
 /**
- * Opens the constructor of JMeter's context, which only its own package may call.
+ * Makes the constructor of JMeter's context accessible, which is private to its package.
  */
 public abstract class OpenContext extends JMeterContext {
     protected OpenContext() {

@@ -6,8 +6,8 @@ import javax.script.CompiledScript;
 import org.apache.commons.codec.digest.DigestUtils;
 
 /**
- * Opens JMeter's cache of compiled scripts, whose keys only its own package can make, so that what was compiled to check it
- * is not compiled again.
+ * Makes JMeter's cache of compiled scripts accessible, whose keys only its own package can create. So a script that was
+ * compiled for a check is not compiled again.
  */
 public final class CompiledScripts {
     private CompiledScripts() {
