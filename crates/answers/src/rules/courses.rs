@@ -8,7 +8,7 @@ use super::figures::{
     is_one_load, mean, mix, mix_differs, requests, seconds_in, service, settled, sum, without,
 };
 
-/// Smallest number of seconds, and of requests, under the same load.
+/// Smallest number of seconds under the same load, and of requests in them, for a comparison of their times.
 const LEAST: usize = 7;
 pub(super) const SAMPLES: u64 = 200;
 /// Share of failures from which nothing is compared: times of failures differ.

@@ -347,8 +347,8 @@ fn time_of<'s>(seconds: impl Iterator<Item = &'s Second>) -> f64 {
     mean(&times)
 }
 
-/// Returns the finding if all users wait for responses that took a fraction of that time under light load: more users
-/// would wait as well.
+/// Returns the finding that the target causes late starts: all users wait for responses, which took a fraction of that
+/// time under light load. More users would wait, too.
 fn by_the_target(
     run: &Run<'_>,
     missing: &Missing,

@@ -16,8 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A run of the open plan by Throng. A separate thread starts the process, follows it, loads its rows, and calls {@link
- * Shown} with everything that is to be displayed.
+ * A run of the open plan by Throng. A separate thread starts the process, follows it, loads its rows, and passes everything
+ * that is to be displayed to {@link Shown}.
  */
 final class Run implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(Run.class);

@@ -8,8 +8,8 @@ import org.apache.jmeter.util.JMeterUtils;
 
 /**
  * The end of the process. It includes Java's own shutdown: elements register shutdown hooks to delete files, close
- * browsers or send remaining data, and their threads may have to finish work first. If a script calls {@code
- * System.exit}, the process ends, but only after the run has ended and has written its results.
+ * browsers or send remaining data, and their threads may have to finish work first. After {@code System.exit} in a script,
+ * the process ends, but only after the run has ended and has written its results.
  */
 final class Exit {
     private static final CountDownLatch ASKED = new CountDownLatch(1);
