@@ -1,5 +1,5 @@
-"""Hosts for an example: network namespaces on one bridge, which has a namespace of its own, too. Nothing of the machine's own network
-is touched, and with them go the connections that wait in TIME_WAIT. Needs Linux and root."""
+"""Hosts for an example: network namespaces on one bridge, which is in a separate namespace. The network of the machine is not
+changed, and connections in TIME_WAIT disappear with the namespaces. Needs Linux and root."""
 
 import contextlib
 import json
@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def throng():
-    """The program: $THRONG, or this checkout built for release."""
+    """Returns the program: $THRONG, or a release build of this checkout."""
     if given := os.environ.get("THRONG"):
         return str(Path(given).resolve())
     subprocess.run(["cargo", "build", "--release", "--quiet", "--bin", "throng"], cwd=ROOT, check=True)
@@ -22,8 +22,8 @@ def throng():
 
 
 class Network:
-    """The hosts, while the block lasts. `addresses` has a list for each host, the first of which is its own; `ports` the number of local
-    ports of those that have a small range."""
+    """The hosts during the block. `addresses` has a list for each host, beginning with its main address. `ports` has the number of
+    local ports for hosts with a small range."""
 
     def __init__(self, name, addresses, bits=24, ports=None, probing="generator"):
         self.addresses, self.bits, self.ports, self.probing = addresses, bits, ports or {}, probing
@@ -68,7 +68,7 @@ class Network:
 
     @contextlib.contextmanager
     def program(self, host, *words, log, port=None):
-        """A program on that host while the block lasts, from the time on at which it listens on that port."""
+        """Runs a program on that host during the block, which begins when the program listens on that port."""
         with open(log, "a") as out:
             process = subprocess.Popen(self.line(host, *words), stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
         try:
@@ -92,6 +92,6 @@ class Network:
                 process.wait()
 
     def exporter(self, host, log):
-        """node_exporter on that host, which also says how many local ports there are."""
+        """Runs node_exporter on that host. It also reports the number of local ports."""
         return self.program(host, "prometheus-node-exporter", f"--web.listen-address={self.addresses[host][0]}:9100", "--collector.sysctl",
                             "--collector.sysctl.include=net.ipv4.ip_local_port_range", log=log, port=9100)

@@ -1,4 +1,4 @@
-"""The cases, and how each kind of them is measured."""
+"""The cases, and the measurement of each kind of case."""
 import os
 import time
 import tomllib
@@ -27,7 +27,7 @@ def names():
 
 
 def closed_loop(case, options):
-    """Every tool once per round, beginning with another one each time."""
+    """Runs every tool once per round. Each round begins with another tool."""
     names = [n for n in ["throng", *case["peers"]] if not options.only or n in options.only]
     missing = [n for n in names if not peers.available(n)]
     for name in missing:
@@ -58,7 +58,7 @@ def closed_loop(case, options):
 
 
 def run(case, options):
-    """Measures a case as its kind is."""
+    """Measures a case by the method for its kind."""
     if case.get("jvm"):
         # Throng loads Java classes from the JMeter home that JMeter itself runs from.
         os.environ["JMETER_HOME"] = str(jmeter_home())

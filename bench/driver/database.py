@@ -1,7 +1,8 @@
-"""CPU per statement of a database client: a PostgreSQL of its own (tests/servers/postgresql), which counts by a sequence.
+"""CPU per statement of a database client. The server is a separate PostgreSQL (tests/servers/postgresql), which counts statements
+by a sequence.
 
-As the closed loop with nginx: the server on the target's CPU, the generator on its own, both measured from /proc in a window
-that leaves out start and end."""
+As in the closed loop with nginx, the server runs on the target's CPU and the generator on another one. Both are measured from
+/proc, in a window that excludes start and end."""
 import contextlib
 import os
 import subprocess
@@ -22,7 +23,7 @@ def ask(*arguments):
 
 @contextlib.contextmanager
 def postgresql():
-    """Runs the server on the target's CPU; gives back its folder, port and process."""
+    """Runs the server on the target's CPU. Returns its folder, port and process."""
     folder = tempfile.mkdtemp(prefix="throng-postgresql-", dir="/tmp")
     os.chmod(folder, 0o755)
     own = os.sched_getaffinity(0)
@@ -57,7 +58,7 @@ def run(case, options):
 
 
 def one(command, log, folder, server, seconds, warm):
-    """One run; None where nothing was asked of the server."""
+    """Measures one run; None if the server received no statement."""
     process = measure.start(command, log, OUT / "work")
     time.sleep(warm)
 

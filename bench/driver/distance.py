@@ -1,8 +1,8 @@
-"""Machines at a distance: network namespaces whose packets to and from this one come late.
+"""Simulates distant machines: network namespaces that exchange packets with a delay.
 
-A namespace for each machine, one for who is far from them, and a TUN device in each. This process carries the packets
-between them and holds each back for a time of its own, as `tc netem` does, so that packets overtake each other; it needs
-no part of the kernel but TUN. Needs root, iproute2, and OpenSSH's server and client."""
+Each machine has a namespace, and so has the program that connects to them; each namespace has a TUN device. This process
+forwards the packets and delays each by a separate random time, as `tc netem` does, so that packets overtake each other. It
+needs only TUN from the kernel. Needs root, iproute2, and OpenSSH's server and client."""
 import fcntl
 import heapq
 import os
@@ -24,7 +24,7 @@ MTU = 1500
 
 
 class Distance:
-    """`machines` namespaces, and one named `self.near`; a packet takes `delay` ± `jitter` ms, evenly drawn."""
+    """Namespaces for `machines` machines, and the namespace `self.near`. A packet takes `delay` ± `jitter` ms, uniformly distributed."""
 
     def __init__(self, folder, machines, delay, jitter):
         self.folder, self.delay, self.jitter = Path(folder), delay, jitter
@@ -57,7 +57,7 @@ class Distance:
         run("-n", space, "link", "set", device, "mtu", str(MTU), "up")
 
     def _carry(self):
-        """Reads packets, and writes each when its time has come."""
+        """Reads packets, and writes each after its delay."""
         waiting, count, ends = [], 0, list(self.ends.values())
         while not self.stopping.is_set():
             now = time.monotonic()
@@ -83,7 +83,7 @@ class Distance:
                         heapq.heappush(waiting, (due, count, to, packet))
 
     def _ssh(self):
-        """A server on each machine, with a home of its own; and `self.ssh`, a client that knows the machines as m1, m2, ..."""
+        """Starts an ssh server with a separate home on each machine. `self.ssh` is a client that knows the machines as m1, m2, ..."""
         sshd = shutil.which("sshd", path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
         os.makedirs("/run/sshd", exist_ok=True)
         for name in ["host", "user"]:
@@ -106,7 +106,7 @@ class Distance:
         self.ssh.chmod(0o755)
 
     def round_trips(self, count=20):
-        """Times of TCP handshakes with the first machine, ms, sorted: that the distance is there."""
+        """Returns sorted times in ms of TCP handshakes with the first machine, which show that the delay has an effect."""
         program = f"""if True:
             import socket, time
             for _ in range({count}):

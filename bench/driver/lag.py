@@ -1,9 +1,9 @@
-"""How late Throng itself is, while a hundredth of the samples run a script that keeps a processor busy, and while none does.
+"""Measures the lag of Throng while one in a hundred samples runs a script that keeps a processor busy, and while none does.
 
-A paced load on both CPUs; the lag is that of the HTTP requests, as the run's own summary tells it (docs/reading-results.md):
-what passed between an answer's arrival at the kernel, or a sample's start, and this process getting to it. On a virtual machine
-that includes the time for which its host gave the processor to others ("steal"), so each round has its control: the same plan,
-the Java machine loaded, of which no iteration runs a script."""
+The load is paced and uses both CPUs. The lag of the HTTP requests comes from the run's summary (docs/reading-results.md): the
+time from the arrival of a response at the kernel, or from the due start of a sample, until this process handles it. On a virtual
+machine it includes the time for which the host gave the processor to others ("steal"). So each round has a control: the same
+plan with the JVM loaded, in which no iteration runs a script."""
 import json
 import shutil
 
@@ -17,7 +17,7 @@ PERCENT = {"throng": 1.0, "throng, no script runs": 0.0}
 
 
 def stolen():
-    """Seconds that the host has taken from all processors so far."""
+    """Returns the seconds that the host has taken from all processors so far."""
     with open("/proc/stat") as file:
         return int(file.readline().split()[8]) / 100
 

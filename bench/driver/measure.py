@@ -15,7 +15,7 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 
 def tree(pid):
-    """The process and all it started."""
+    """Returns the process and all its descendants."""
     found, todo = [], [pid]
     while todo:
         process = todo.pop()
@@ -29,7 +29,7 @@ def tree(pid):
 
 
 def cpu(pids):
-    """Seconds of user and system time so far."""
+    """Returns the seconds of user and system time so far."""
     total = 0.0
     for pid in pids:
         try:
@@ -41,7 +41,7 @@ def cpu(pids):
 
 
 def rss(pids):
-    """Resident KiB now, all processes together."""
+    """Returns the current resident memory of all processes together, in KiB."""
     total = 0
     for pid in pids:
         try:
@@ -52,13 +52,13 @@ def rss(pids):
 
 
 def machine_busy():
-    """Seconds that all CPUs together have worked so far."""
+    """Returns the seconds that all CPUs together have been busy so far."""
     fields = [int(f) / TICK for f in open("/proc/stat").readline().split()[1:9]]
     return sum(fields) - fields[3] - fields[4]
 
 
 def wait_for_quiet(limit_s, share=0.1):
-    """Waits until the machine has been idle but for `share` CPUs over two seconds; at most `limit_s`."""
+    """Waits, at most `limit_s` seconds, until at most `share` CPUs have been busy over two seconds."""
     until = time.monotonic() + limit_s
     while time.monotonic() < until:
         before = machine_busy()
@@ -68,8 +68,8 @@ def wait_for_quiet(limit_s, share=0.1):
 
 
 def start(command, log, directory=OUT, pinned=True):
-    """Starts a generator on its CPU (or on all, if not `pinned`), its output in a file. It inherits CPU and scheduler from this
-    thread, so that no helper program stands between."""
+    """Starts a generator on its CPU, or on all CPUs if not `pinned`, with its output in a file. It inherits CPU and scheduler from
+    this thread, so that no helper program is needed."""
     directory.mkdir(parents=True, exist_ok=True)
     output = open(OUT / f"{log}.out", "wb")
     own = os.sched_getaffinity(0)
@@ -85,7 +85,7 @@ def start(command, log, directory=OUT, pinned=True):
 
 
 def end(process, seconds):
-    """Waits for its end, kills it after `seconds`; its exit code."""
+    """Waits for the end of the process, and kills it after `seconds`. Returns its exit code."""
     try:
         return process.wait(seconds)
     except subprocess.TimeoutExpired:
@@ -94,8 +94,8 @@ def end(process, seconds):
 
 
 def last_look(process, look, tail):
-    """Looks until nothing is counted any more, which is the end of the run however long the program took to start; gives back the
-    look from `tail` seconds before, and the resident KiB at that time."""
+    """Measures until the counter no longer grows, which is the end of the run, however long the program took to start. Returns the
+    measurement from `tail` seconds before the end, and the resident memory in KiB at that time."""
     looks, still = [look()], 0
     memory = [rss(tree(process.pid))]
     while still < 4 and process.poll() is None:
@@ -109,7 +109,7 @@ def last_look(process, look, tail):
 
 
 def closed_loop(command, log, worker, seconds, warm, tail=1.0, directory=OUT):
-    """CPU per request of a generator that runs for `seconds`; None where it never sent anything."""
+    """Measures the CPU per request of a generator that runs for `seconds`; None if it sent no request."""
     status = Status()
     accepted_0, requests_0 = status.get()
     began = time.monotonic()

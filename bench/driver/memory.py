@@ -1,7 +1,7 @@
-"""Resident memory per user while all users wait for an answer.
+"""Resident memory per user while all users wait for a response.
 
-Every tool runs with few and with many users; the difference is what a user costs, free of what the program itself
-weighs. Both are taken when the slow server holds nearly all requests."""
+Every tool runs with few and with many users. The difference gives the memory of a user, without that of the program. Both are
+measured while the slow server holds nearly all requests."""
 import time
 
 import measure
@@ -12,7 +12,7 @@ from place import OUT
 
 
 def settled(command, log, users, limit_s):
-    """Largest resident KiB seen while at least 97 % of the users wait, and how many did."""
+    """Returns the peak resident memory in KiB while at least 97 % of the users wait, and the number of waiting users."""
     process = measure.start(command, log, OUT / "work")
     best, held, until = None, 0, time.monotonic() + limit_s
     while time.monotonic() < until and process.poll() is None:
@@ -25,7 +25,7 @@ def settled(command, log, users, limit_s):
 
 
 def idle(case, options):
-    """As `run`, for users whose connections rest at nginx."""
+    """Like `run`, for users with idle connections to nginx."""
     few, many = case["few"], case["users"]
     rounds = {"throng": []}
     with target.nginx():
@@ -54,7 +54,7 @@ def idle(case, options):
 
 
 def resident(case, options):
-    """What the whole program holds, all of it, while all users wait; a plan with scripts, so JMeter is the peer."""
+    """Returns the memory of the whole program while all users wait. The plan has scripts, so it is compared with JMeter."""
     users = case["users"]
     commands = {"throng": peers.run_throng, "jmeter": peers.run_jmeter_roomy}
     names = [name for name in commands if not options.only or name in options.only]

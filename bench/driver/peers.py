@@ -1,4 +1,4 @@
-"""The command line of every generator. A case asks for them by name."""
+"""The command line of every generator. A case refers to generators by name."""
 import subprocess
 
 from place import BENCH, CACHE, OUT, PORTS, REPO, boost, built, found, jmeter_home, throng
@@ -25,12 +25,12 @@ def run_throng(case, seconds):
 
 
 def run_throng_without(case, seconds):
-    """The case's second plan: what is compared, left out."""
+    """Returns the second plan of the case, which lacks the compared feature."""
     return run_throng({**case, "plan": str(BENCH / case["name"] / "without.jmx"), "throng": {}}, seconds)
 
 
 def run_throng_unchecked(case, seconds):
-    """The same plan without the case's own properties: certificates are accepted as they come."""
+    """Runs the same plan without the properties of the case, so that all certificates are accepted."""
     return run_throng({**case, "properties": {}}, seconds)
 
 
@@ -47,7 +47,7 @@ def run_jmeter(case, seconds):
 
 
 def sample_jar():
-    """The plug-in that scripts call to sign and encrypt, built when its source is newer."""
+    """Returns the plug-in that scripts call to sign and encrypt; builds it if its source is newer."""
     folder = REPO / "examples" / "04-mobile-gateway" / "plugin"
     jar = folder / "target" / "mgs-sample.jar"
     source = folder / "src" / "dev" / "throng" / "example" / "mgs" / "Mgs.java"
@@ -57,12 +57,12 @@ def sample_jar():
 
 
 def run_throng_plain(case, seconds):
-    """The same plan without the case's own properties for Throng: requests go out unsigned."""
+    """Runs the same plan without the properties of the case for Throng, so that requests are not signed."""
     return run_throng({**case, "throng": {}}, seconds)
 
 
 def run_jmeter_roomy(case, seconds):
-    """With a heap for thousands of users, as a tester would give it."""
+    """Runs JMeter with a heap for thousands of users, as a tester would configure it."""
     command = run_jmeter(case, seconds)
     return [command[0], "-Xms1g", "-Xmx8g", *command[3:]]
 
@@ -127,7 +127,7 @@ WEBSOCKET = {
 
 
 def available(name):
-    """Whether a peer can be run here."""
+    """Returns true if a peer can run on this machine."""
     if name == "beast":
         return boost()
     return name in ("throng", "throng unchecked", "throng without", "throng plain", "bare loop", "jmeter") or found(name) is not None

@@ -1,7 +1,7 @@
-"""Where things are, and the few programs the benches build.
+"""Paths of folders and programs, and the few programs that the benches build.
 
-Everything made at run time lives in CACHE (THRONG_CACHE, default ~/.cache/throng) under bench/; nothing of it
-is in the repository."""
+All files created at run time are in the folder bench/ of CACHE (THRONG_CACHE, default ~/.cache/throng), and none in the
+repository."""
 import os
 import shutil
 import subprocess
@@ -25,7 +25,7 @@ os.environ["PATH"] = f"{BIN}:{CACHE / 'cargo' / 'bin'}:{os.environ['PATH']}"
 
 
 def built(name):
-    """The path of a C or C++ program of the driver, compiled when its source is newer."""
+    """Returns the path of a C or C++ program of the driver; compiles it if its source is newer."""
     source, binary = BENCH / "driver" / f"{name}.c", BIN / name
     compiler = ["cc", "-O2"]
     if not source.exists():
@@ -36,24 +36,24 @@ def built(name):
 
 
 def boost():
-    """Whether the C++ library that one of the peers is made with is there."""
+    """Returns true if the C++ library that one of the peers needs is installed."""
     return os.path.exists("/usr/include/boost/beast/websocket.hpp")
 
 
 def hurry(pid, priority=1):
-    """Puts a process, and what it will start, under the real-time scheduler if asked for. 0 is this thread, which
-    has to come before what it measures."""
+    """Puts a process and its future children under the real-time scheduler, if requested. 0 is this thread, which needs a higher
+    priority than the measured processes."""
     if REALTIME["on"]:
         os.sched_setscheduler(pid, os.SCHED_RR, os.sched_param(priority))
 
 
 def found(name):
-    """The path of a tool, or None."""
+    """Returns the path of a tool, or None."""
     return shutil.which(name) or next((p for p in (f"/usr/sbin/{name}",) if os.access(p, os.X_OK)), None)
 
 
 def throng():
-    """The program under test: --throng, THRONG, or the release build."""
+    """Returns the program under test: --throng, THRONG, or the release build."""
     path = os.environ.get("THRONG") or str(REPO / "target" / "release" / "throng")
     if not os.access(path, os.X_OK):
         sys.exit(f"{path} is not there: cargo build --release, or --throng PATH")
@@ -61,12 +61,12 @@ def throng():
 
 
 def target():
-    """The program whose targets are under load: THRONG_TARGET, so that two builds are compared against the same one, or the program under test."""
+    """Returns the program that provides the targets: THRONG_TARGET, so that two builds use the same target, or the program under test."""
     return os.environ.get("THRONG_TARGET") or throng()
 
 
 def jmeter_home():
-    """A JMeter 5.6.3: JMETER_HOME, or what tests/parity/get-jmeter assembles."""
+    """Returns a JMeter 5.6.3: JMETER_HOME, or the one that tests/parity/get-jmeter assembles."""
     home = os.environ.get("JMETER_HOME")
     if not home:
         script = REPO / "tests" / "parity" / "get-jmeter"

@@ -1,4 +1,4 @@
-"""Results: one JSON file per case, and one Markdown page of all of them, as measured."""
+"""Results: one JSON file per case, and one Markdown page with all measured results."""
 import json
 import os
 import platform
@@ -22,7 +22,7 @@ def machine():
 
 
 def commit():
-    """The commit measured: HEAD, if the program was built after it and nothing that goes into it is changed."""
+    """Returns the measured commit: HEAD, if the program was built after it and none of its sources is changed."""
     def git(*words):
         return subprocess.run(["git", "-C", str(REPO), *words], stdout=subprocess.PIPE, text=True).stdout.strip()
 
@@ -34,8 +34,8 @@ def commit():
 
 
 def undisturbed(rounds):
-    """Rounds in which nothing else ran and the generator or the target was busy; all of them when there is none such.
-    In the others the machine slept or was shared, and CPU per request says little."""
+    """Returns the rounds in which nothing else ran and the generator or the target was busy; all rounds if there is none.
+    In the other rounds the machine was idle or shared, so CPU per request means little."""
     def good(r):
         return max(r.get("generator_busy", 1), r.get("target_busy", 1)) >= BUSY and r.get("others_busy", 0) <= OTHERS
 
@@ -48,7 +48,7 @@ def median(rounds, key):
 
 
 def save(case, key, rounds, peers):
-    """`rounds`: name -> list of measurements; `peers`: those the bar is set by, the best of them counts."""
+    """`rounds`: name -> list of measurements. `peers`: the tools that define the limit; the best of them counts."""
     middle = {name: median(runs, key) for name, runs in rounds.items()}
     bar = [middle[p] for p in peers if middle.get(p)]
     ours = middle.get("throng")

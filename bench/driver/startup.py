@@ -1,4 +1,4 @@
-"""Time from starting a program to its first request at the target's door, in milliseconds."""
+"""Time in milliseconds from the start of a program to the arrival of its first request at the target."""
 import shutil
 import socket
 import threading
@@ -13,7 +13,7 @@ ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nConnection: close\r\n\r\nok\n
 
 
 def first_request(command, log):
-    """Milliseconds until the first request line has come in whole; None after 60 s without."""
+    """Returns the milliseconds until the first request line has arrived completely; None after 60 s without one."""
     door = socket.create_server(("127.0.0.1", PORTS["slow"]))
     door.settimeout(60)
     arrived = []

@@ -30,7 +30,7 @@ def _files():
 
 
 def _certificates():
-    """An authority, and the server's certificate that it signed."""
+    """Creates an authority, and the server's certificate, which the authority signs."""
     def openssl(*arguments):
         subprocess.run(["openssl", *arguments], check=True, stderr=subprocess.DEVNULL, cwd=DIR)
 
@@ -43,7 +43,7 @@ def _certificates():
 
 
 def _page(folder):
-    """A page with 30 resources: four style sheets, six scripts, twenty pictures of 8 KiB."""
+    """Creates a page with 30 resources: four style sheets, six scripts, twenty images of 8 KiB."""
     folder.mkdir(exist_ok=True)
     sheets = [f"<link rel=\"stylesheet\" href=\"sheet{n}.css\">" for n in range(4)]
     scripts = [f"<script src=\"script{n}.js\"></script>" for n in range(6)]
@@ -71,7 +71,7 @@ def _answers():
 
 @contextlib.contextmanager
 def nginx():
-    """Runs nginx; gives back the worker's process id."""
+    """Runs nginx. Returns the worker's process id."""
     _files()
     conf = (BENCH / "driver" / "nginx.conf").read_text()
     # nginx's default user cannot read files in root's home folder.
@@ -113,14 +113,14 @@ def slow_server(delay_ms):
 
 
 class Status:
-    """nginx's own counts over one connection of ours; our polls are subtracted."""
+    """Reads nginx's counters over one connection. The requests for the counters are subtracted."""
 
     def __init__(self):
         self.connection = http.client.HTTPConnection("127.0.0.1", PORTS["http"])
         self.polls = 0
 
     def get(self):
-        """Connections accepted and requests served so far."""
+        """Returns the numbers of accepted connections and of served requests so far."""
         self.polls += 1
         self.connection.request("GET", "/status")
         text = self.connection.getresponse().read().decode()
@@ -130,7 +130,7 @@ class Status:
 
 
 def waiting():
-    """Requests the slow server is holding."""
+    """Returns the number of requests that the slow server holds."""
     connection = http.client.HTTPConnection("127.0.0.1", PORTS["slow"])
     connection.request("GET", "/waiting")
     return int(connection.getresponse().read())

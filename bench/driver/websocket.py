@@ -1,5 +1,5 @@
-"""WebSocket cases: echo, and connections that are held. The target is throng's own `websocket-echo` on the target's CPU; what
-arrives is counted by it, and CPU and memory are taken from outside, as everywhere."""
+"""WebSocket cases: echo, and held connections. The target is Throng's `websocket-echo` on the target's CPU. It counts connections
+and messages; CPU and memory are measured from outside, as in all cases."""
 import contextlib
 import http.client
 import json
@@ -17,7 +17,7 @@ RESERVED = 1000
 
 
 class Echo:
-    """The target, and its counts over one connection of ours."""
+    """The target. Its counters are read over one connection."""
 
     def __init__(self):
         port = PORTS["websocket"]
@@ -30,7 +30,7 @@ class Echo:
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
 
     def stats(self):
-        """Open now, opened and messages received since the start."""
+        """Returns the number of open connections, and the connections opened and messages received since the start."""
         for _ in range(2):
             with contextlib.suppress(http.client.HTTPException, ConnectionError):
                 self.connection.request("GET", "/stats")
@@ -40,7 +40,7 @@ class Echo:
         raise SystemExit("the target does not answer")
 
     def settle(self):
-        """Waits until the connections of the last tool are gone."""
+        """Waits until the connections of the last tool are closed."""
         for _ in range(200):
             if self.stats()[0] == 0:
                 return
@@ -66,7 +66,7 @@ def names(case, options):
 
 
 def echoes(case, options):
-    """Round trips: CPU of the generator and how many a second, between the third second and the last."""
+    """Measures round trips between the third second and the last: CPU of the generator, and round trips per second."""
     tools = names(case, options)
     rounds = {name: [] for name in tools}
     seconds = options.seconds or case["seconds"]
@@ -123,7 +123,7 @@ def echo_round(target, command, log, users, seconds):
 
 
 def held(case, options):
-    """Memory of one more connection, connects a second, and CPU per connect, with few and with many."""
+    """Measures the memory of a further connection, connects per second, and CPU per connect, with few and many connections."""
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1] - RESERVED
     few, many = case["few"], min(case["users"], limit)
     tools = names(case, options)

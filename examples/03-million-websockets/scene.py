@@ -1,6 +1,6 @@
-"""What the scripts here have in common: the program, its chat target, a run that is watched, and checks.
+"""Common parts of the scripts in this folder: the program, its chat target, a watched run, and checks.
 
-Everything is started in a session of its own, ends by itself after a bounded time, and is ended if the script fails."""
+Each process is started in a separate session, ends by itself after a limited time, and is ended if the script fails."""
 
 import contextlib
 import http.client
@@ -24,7 +24,7 @@ PER_PROCESS = 18_500
 
 
 def throng():
-    """The program under test: $THRONG, or this checkout built for release."""
+    """Returns the program under test: $THRONG, or a release build of this checkout."""
     if given := os.environ.get("THRONG"):
         return str(Path(given).resolve())
     subprocess.run(["cargo", "build", "--release", "--quiet", "--bin", "throng"], cwd=ROOT, check=True)
@@ -44,7 +44,7 @@ def free_port():
 
 
 def end(process, patience=30):
-    """Ends a process and all it started: they share its session."""
+    """Ends a process and its descendants, which share its session."""
     for how, wait in ((signal.SIGTERM, patience), (signal.SIGKILL, 10)):
         if process.poll() is not None:
             return
@@ -55,7 +55,7 @@ def end(process, patience=30):
 
 
 def tree(pid):
-    """The process and all it started."""
+    """Returns the process and its descendants."""
     found, todo = [], [pid]
     while todo:
         process = todo.pop()
@@ -67,10 +67,10 @@ def tree(pid):
 
 
 def memory_kib(pids):
-    """Memory of processes together: what they have for themselves, the program's own pages, and how many processes there are.
+    """Returns the memory of processes together: private memory, pages of the program, and the number of processes.
 
-    The sum is that of the proportional shares (PSS), but for pages of the program that the target has too: they are counted in
-    full. How many of them there are is a matter of the build and of how the kernel reads files ahead, not of connections."""
+    The sum consists of proportional shares (PSS), but pages of the program that the target also uses count fully. Their number
+    depends on the build and on the read-ahead of the kernel, not on connections."""
     own, program, count = 0, 0, 0
     for pid in pids:
         # Ignores processes that have just ended and have no figures.
@@ -84,7 +84,7 @@ def memory_kib(pids):
 
 
 def cpu_s(pids):
-    """Seconds of user and system time so far."""
+    """Returns the seconds of user and system time so far."""
     total = 0
     for pid in pids:
         with contextlib.suppress(OSError):
@@ -94,7 +94,7 @@ def cpu_s(pids):
 
 
 class Target:
-    """The bundled chat: as many processes, each with an address of its own, as the connections take."""
+    """The bundled chat, with as many processes as the connections need, each with a separate address."""
 
     def __init__(self, program, connections, seconds, tls=False, options=()):
         self.count = -(-connections // PER_PROCESS)
@@ -121,7 +121,7 @@ class Target:
         end(self.process)
 
     def stats(self):
-        """Its own counts, of all its processes together."""
+        """Returns the counters of all processes of the target together."""
         kind, more = http.client.HTTPConnection, {}
         if self.tls:
             # The target's certificate is self-signed, so it is not verified.
@@ -132,7 +132,7 @@ class Target:
 
 
 class Service:
-    """The interfaces of HTTP beside the chat: a bundled service that answers every path after 10 ms."""
+    """The HTTP service in addition to the chat: a bundled service that answers every path after 10 ms."""
 
     def __init__(self, program, seconds):
         self.port = free_port()
@@ -153,7 +153,7 @@ class Service:
 
 @contextlib.contextmanager
 def exporter():
-    """The flags that watch this machine by a node exporter while the block lasts; none where there is no such program."""
+    """Returns the flags that watch this machine by a node exporter during the block; none if there is no node exporter."""
     program = shutil.which("prometheus-node-exporter") or shutil.which("node_exporter")
     if program is None:
         say("no node exporter (Debian: prometheus-node-exporter): the machine is not watched")
@@ -169,7 +169,7 @@ def exporter():
 
 
 class Run:
-    """`throng run`, watched from outside once a second: what the target counts, and the memory of all processes."""
+    """A run of `throng run`. Once a second, it reads the counters of the target and the memory of all processes."""
 
     def __init__(self, program, folder, plan, properties, watch, flags=()):
         self.folder = Path(folder)
@@ -195,7 +195,7 @@ class Run:
             time.sleep(1)
 
     def wait(self, seconds):
-        """Waits for its end; ends it if that takes too long. The summary as data, and the text that it printed."""
+        """Waits for the end of the run, and ends it if that takes too long. Returns the summary as data, and the printed text."""
         try:
             self.process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -215,7 +215,7 @@ class Run:
 
 
 def table(rows):
-    """Rows of cells as a Markdown table; the first is its head."""
+    """Formats rows of cells as a Markdown table; the first row is the header."""
     cells = [[str(cell) for cell in row] for row in rows]
     widths = [max(len(row[n]) for row in cells) for n in range(len(cells[0]))]
     lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |" for row in cells]
@@ -224,7 +224,7 @@ def table(rows):
 
 
 def verdict(checks):
-    """Prints pairs of a sentence and whether it is true; the exit code."""
+    """Prints sentences, each with its truth. Returns the exit code."""
     checks = list(checks)
     for sentence, holds in checks:
         print("yes" if holds else " NO", "", sentence)

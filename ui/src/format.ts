@@ -1,4 +1,4 @@
-// Formats figures with three significant digits and a suitable unit.
+// Formats metrics with three significant digits and a suitable unit.
 
 import type { Num, Times, Unit } from './model';
 import { word } from './language';

@@ -1,6 +1,6 @@
 // The data of a page, as Rust writes it (crates/report/src/model) and the page reads it.
 //
-// Times of day are epoch ms, durations µs, unless a name ends in _ms or _s. An unknown figure is null. Texts from
+// Times of day are epoch ms, durations µs, unless a name ends in _ms or _s. An unknown value is null. Strings from
 // outside (labels, messages, excerpts) are plain text, which is shown only by textContent.
 
 export interface Words { en: string; zh: string }

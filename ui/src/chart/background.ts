@@ -1,4 +1,4 @@
-// The background of a chart: the shaded warm-up, and a line for each mark with its text in a row of its own.
+// The background of a chart: the shaded warm-up, and a line for each mark. The texts of the marks are in a separate row.
 
 import type uPlot from 'uplot';
 import { say, word } from '../language';
@@ -47,7 +47,7 @@ function marks(plot: uPlot, timeline: Timeline, at: (ms: number) => number, rati
     ctx.lineTo(x, top + height);
     ctx.stroke();
     if (x < free) return;
-    // A text ends before the next mark; a mark too close to it has no text of its own.
+    // A text ends before the next mark; a mark too close to the previous one is drawn without text.
     const next = shown.slice(n + 1).find((other) => other.x - x > 30 * ratio);
     const fitting = fit(text, (part) => ctx.measureText(part).width, (next?.x ?? left + width) - x - 6 * ratio);
     if (fitting === '') return;

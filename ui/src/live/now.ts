@@ -1,4 +1,4 @@
-// The row with the current figures, and the lamps of the criteria.
+// The row with the current metrics, and the lamps of the criteria.
 
 import { el, replace } from '../dom';
 import { count, cutShare, digits, length, share, time, timed } from '../format';

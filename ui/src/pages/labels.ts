@@ -75,7 +75,7 @@ export function labels(sheet: Sheet, page: RunPage, argument: string): void {
         p(0.5, 'p50'), p(0.9, 'p90'), p(0.95, 'p95'), p(0.99, 'p99'),
         { id: 'max', title: maxOf(times), numeric: true, value: (row) => row.max_us, show: (row) => time(row.max_us) },
         { id: 'received', title: word('received'), numeric: true, value: (row) => row.received_bytes, show: (row) => bytes(row.received_bytes) },
-        // A transaction has no share of its own, and is sorted by the time that it took.
+        // A transaction has no share of the time; it is sorted by its total time.
         { id: 'share', title: word('share_of_time'), numeric: true, value: (row) => elapsedOf(row) * row.samples, show: (row) => share(row.share_of_time) },
         ...(page.about.has.phases ? [{ id: 'phases', title: word('phases'), value: () => null, show: (row: Label) => phaseBar(row.phases, elapsedOf(row)) }] : []),
       ],

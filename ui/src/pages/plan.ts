@@ -17,7 +17,7 @@ export function about(sheet: Sheet, of: About): void {
   const load = [
     of.load.users > 0 ? word('users_of', count(of.load.users)) : null,
     of.load.rate !== null ? word('rate_of', digits(of.load.rate)) : null,
-    // The length stands in a row of its own, unless the run did not last as long as planned.
+    // Another row shows the actual length. The planned length is shown only if it differs.
     of.load.length_ms !== null && length(of.load.length_ms) !== length(of.length_ms) ? word('planned', length(of.load.length_ms)) : null,
     of.load.open ? word('open_load') : null,
   ].filter((text) => text !== null).join(', ');

@@ -416,8 +416,7 @@ fn interval([a, b]: [(f64, f64); 2]) -> (f64, f64) {
     (low, high)
 }
 
-/// Returns the lower end of a share's 95 % interval, the share, and the upper end. The interval is that of the score
-/// test (E. Wilson, 1927).
+/// Returns the share, and the lower and the upper end of its 95 % interval by the score test (E. Wilson, 1927).
 fn wilson((n, share): (f64, f64)) -> (f64, f64, f64) {
     let square = Z * Z;
     let middle = share + square / (2.0 * n);

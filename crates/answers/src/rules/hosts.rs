@@ -29,8 +29,8 @@ const BRIEFLY: f64 = 0.05;
 const BRIEFLY_PER_S: f64 = 10.0;
 const FEWER: f64 = 0.5;
 
-/// Thresholds for the traffic of one of several similar hosts, as multiples of an equal share. Below the first, the host
-/// gets too little traffic. Below the second, it counts as a host without traffic.
+/// Thresholds for the traffic of one of several similar hosts, as multiples of an equal share. Below the first, the
+/// host gets too little traffic. Below the second, it counts as a host without traffic.
 const LITTLE: f64 = 0.5;
 const NOTHING: f64 = 0.1;
 /// Smallest total traffic of similar hosts in bytes per second: reading an exporter also causes some.

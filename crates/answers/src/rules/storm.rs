@@ -16,7 +16,7 @@ use crate::verdict::{About, Confidence, Finding};
 /// Smallest number of requests, and largest share of failures.
 const LEAST: u64 = 20;
 const FAILED: f64 = 0.05;
-/// Smallest longest time in ms, and its smallest ratio to the shortest time.
+/// Thresholds for the longest time of a login: in ms, and as a multiple of the shortest time.
 const LONG_MS: f64 = 2000.0;
 const LONGER: f64 = 4.0;
 /// Largest difference between the mean starts of requests that end in different seconds if they started at once: in ms,

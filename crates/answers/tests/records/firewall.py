@@ -1,5 +1,5 @@
-"""An exporter at 10.77.0.2:9101 of a firewall around the gateway in whose network it runs: it has a session for each connection to the
-gateway and from it, and for those that ended less than a minute ago. The names are those of snmp_exporter for Palo Alto Networks."""
+"""Simulates the exporter of a firewall, at 10.77.0.2:9101 in the gateway's network. The firewall has a session for each connection to
+and from the gateway, until a minute after its end. Metrics are named as by snmp_exporter for Palo Alto Networks."""
 
 import http.server
 

@@ -210,7 +210,7 @@ fn offset_ms(rate: f64, place: u32, shard: Shard) -> Option<i64> {
     (rate > 0.0 && into <= 999.0).then(|| into.ceil() as i64)
 }
 
-/// Returns the first unexpired sample from `next` on.
+/// Returns second and number of the first sample from `next` on that is not in the past.
 fn turn_from(next: u64, elapsed: i64, schedule: &Schedule, shard: Shard) -> Option<(u32, u32)> {
     let now = u32::try_from(elapsed / 1000).unwrap_or(u32::MAX);
     let (mut second, mut place) = ((next >> 32) as u32, next as u32);
