@@ -25,12 +25,12 @@ def run_throng(case, seconds):
 
 
 def run_throng_without(case, seconds):
-    """Returns the second plan of the case, which lacks the compared feature."""
+    """Returns the command for the second plan of the case, which lacks the compared feature."""
     return run_throng({**case, "plan": str(BENCH / case["name"] / "without.jmx"), "throng": {}}, seconds)
 
 
 def run_throng_unchecked(case, seconds):
-    """Runs the same plan without the properties of the case, so that all certificates are accepted."""
+    """Returns the command without the properties of the case, so that all certificates are accepted."""
     return run_throng({**case, "properties": {}}, seconds)
 
 
@@ -57,12 +57,12 @@ def sample_jar():
 
 
 def run_throng_plain(case, seconds):
-    """Runs the same plan without the properties of the case for Throng, so that requests are not signed."""
+    """Returns the command without the properties of the case for Throng, so that requests are not signed."""
     return run_throng({**case, "throng": {}}, seconds)
 
 
 def run_jmeter_roomy(case, seconds):
-    """Runs JMeter with a heap for thousands of users, as a tester would configure it."""
+    """Returns the command of JMeter with a heap for thousands of users, as a tester would configure it."""
     command = run_jmeter(case, seconds)
     return [command[0], "-Xms1g", "-Xmx8g", *command[3:]]
 
