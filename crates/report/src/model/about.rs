@@ -89,7 +89,14 @@ pub struct Machine {
 
 impl About {
     pub fn new(given: &Given<'_>) -> Self {
-        let of = Self::of(given.record, given.run);
+        let mut of = Self::of(given.record, given.run);
+        // The record has properties of the command line among its settings, too.
+        let is_property = |setting: &str| {
+            setting
+                .strip_prefix("-J")
+                .is_some_and(|setting| given.properties.iter().any(|(name, _)| name == setting))
+        };
+        of.settings.retain(|(name, _)| !is_property(name));
         let title = given.jmeter.and_then(|figures| figures.title.clone());
         Self {
             ending: How::new(given.record, given.live),
