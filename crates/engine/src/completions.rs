@@ -57,7 +57,7 @@ pub(crate) struct Sampled {
     pub(crate) sampler: SamplerId,
     pub(crate) timing: Timing,
     pub(crate) outcome: Outcome,
-    /// The sample's result; absent if nothing reads it.
+    /// The sample's result; may be absent if nothing reads it.
     pub(crate) result: Option<Box<SampleResult>>,
     /// True if no embedded resources remain to be loaded: all are loaded, or the plan requests none.
     pub(crate) whole: bool,

@@ -1,5 +1,5 @@
 //! The parts of a core that every module above uses, whatever the protocol: users with their timers and connections,
-//! the current result, the measurements, and the queue of completions.
+//! spare results, the measurements, and the queue of completions.
 //!
 //! A module gets the context as an argument, in addition to its own state. This prevents it from reaching other
 //! modules. State that only one module needs does not belong in the context.
@@ -46,8 +46,7 @@ pub(crate) struct Context<'p> {
     pub(crate) timers: Timers,
     pub(crate) net: Net,
     pub(crate) tags: Tags,
-    /// The result of the sample that is being processed.
-    pub(crate) result: Box<SampleResult>,
+    /// Results for the next samples, with their buffers.
     pub(crate) spare_results: Vec<Box<SampleResult>>,
     /// Buffers and state for the evaluation of templates.
     pub(crate) texts: Scratch,
@@ -72,17 +71,23 @@ pub(crate) struct Stop {
 }
 
 impl<'p> Context<'p> {
-    /// Takes the current result out of the context, for work that also needs the context. A spare result replaces
-    /// it meanwhile.
-    pub(crate) fn lend_result(&mut self) -> Box<SampleResult> {
-        let spare = self.spare_results.pop().unwrap_or_default();
-        std::mem::replace(&mut self.result, spare)
+    /// Returns an empty result, with the buffers of an earlier sample if there is one.
+    pub(crate) fn take_result(&mut self) -> Box<SampleResult> {
+        let mut result = self.spare_results.pop().unwrap_or_default();
+        result.clear();
+        result
     }
 
-    /// Puts back the result that [`Context::lend_result`] took out.
-    pub(crate) fn return_result(&mut self, result: Box<SampleResult>) {
-        let spare = std::mem::replace(&mut self.result, result);
-        self.spare_results.push(spare);
+    /// Returns an empty result with the name of a user's sampler as its label.
+    pub(crate) fn take_named_result(&mut self, index: UserId, id: SamplerId) -> Box<SampleResult> {
+        let mut result = self.take_result();
+        result.label.push_str(self.sampler_name(index, id));
+        result
+    }
+
+    /// Keeps a result, which nothing reads any more, for a later sample.
+    pub(crate) fn give_result(&mut self, result: Box<SampleResult>) {
+        self.spare_results.push(result);
     }
 
     /// Returns the name of the sampler that a user runs.

@@ -144,7 +144,6 @@ impl<'p> Core<'p> {
                 },
                 net: Net::new(run.connections(index), driver, now),
                 tags: Tags::new(&run.settings.tags),
-                result: Box::default(),
                 spare_results: Vec::new(),
                 texts: Scratch::new(seed),
                 recorder,
@@ -443,19 +442,17 @@ impl<'p> Core<'p> {
     /// Ends the sample of a sampler that has finished its work.
     #[inline]
     fn end_sampled(&mut self, sampled: &mut Sampled) {
-        if let Some(result) = sampled.result.take() {
-            self.cx.return_result(result);
-        }
+        let result = sampled.result.take();
         let Sampled { user, sampler, ref timing, outcome, whole, .. } = *sampled;
         let entry = &mut self.cx.users[user];
         if !entry.alive || entry.wait != Wait::Done {
-            return;
+            return self.cx.spare_results.extend(result);
         }
         entry.wait = Wait::Ready;
         if whole {
-            self.close_sample(user, sampler, timing, outcome);
+            self.close_sample(user, sampler, timing, outcome, result);
         } else {
-            self.end_work(user, sampler, timing, outcome);
+            self.end_work(user, sampler, timing, outcome, result);
         }
     }
 

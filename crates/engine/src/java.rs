@@ -103,6 +103,15 @@ pub(crate) enum Then {
 }
 
 impl Then {
+    /// Returns the result on which the job works, unless the user's state has it.
+    fn result(&self) -> Option<&SampleResult> {
+        match self {
+            Self::Close(closing) => closing.result.as_deref(),
+            Self::Ended(ended, _) => Some(&ended.result),
+            _ => None,
+        }
+    }
+
     /// Returns the sampler to which the job belongs.
     fn sampler(&self) -> Option<SamplerId> {
         match self {
@@ -129,8 +138,6 @@ pub(crate) struct Java {
     /// Ticket of the job for which the user waits.
     ticket: u64,
     then: Option<Then>,
-    /// The current sample's result, while the user waits for a job on it.
-    result: Option<Box<SampleResult>>,
     /// Result of the previous sample, if an element may read it.
     previous: Option<Box<SampleResult>>,
     /// Samples of transactions that have not been delivered to all their listeners.

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use plan::element::Command;
 use plan::plan::SamplerId;
+use plan::result::SampleResult;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use stats::Outcome;
@@ -43,13 +44,13 @@ pub(crate) struct Running {
 
 impl crate::users::Part for Running {}
 
-/// Starts a program for a user's sample. Returns false if that fails; the core's current result shows the reason.
+/// Starts a program for a user's sample. `Err`: that failed, and the sample's result shows the reason.
 pub(crate) fn begin(
     cx: &mut Context<'_>,
     (index, id): (UserId, SamplerId),
     command: Arc<Command>,
     timing: Timing,
-) -> bool {
+) -> Result<(), Box<SampleResult>> {
     cx.users.tickets += 1;
     let ticket = cx.users.tickets;
     let begun = eventfd(0, EventfdFlags::CLOEXEC).map_err(io::Error::from).and_then(|cancel| {
@@ -66,21 +67,22 @@ pub(crate) fn begin(
     });
     let directory = absolute(&command.directory);
     let running = |cancel| Running { ticket, command, directory, timing, cancel };
-    let started = begun.is_ok();
     match begun {
         Ok(cancel) => {
             let user = &mut cx.users[index];
             user.extra().parts.put(Box::new(running(cancel)));
             user.wait = Wait::Job(id);
+            Ok(())
         }
         Err(error) => {
-            cx.result.success = false;
-            cx.result.code.push_str("500");
+            let mut failed = cx.begin_result(index, id, &timing);
+            failed.success = false;
+            failed.code.push_str("500");
             let what = "Exception occurred whilst executing system call: java.io.IOException";
-            cx.result.message.push_str(&format!("{what}: {error}"));
+            failed.message.push_str(&format!("{what}: {error}"));
+            Err(failed)
         }
     }
-    started
 }
 
 /// Handles the end of a program.
@@ -97,23 +99,14 @@ pub(crate) fn end(cx: &mut Context<'_>, index: UserId, done: Done) {
     timing.end = timing.start + done.elapsed.as_nanos() as i64;
     timing.lag = (cx.clock.now() - timing.end).max(0) as u64;
     let dropped = done.output.dropped;
-    let outcome = show(cx, (index, id), &running, done);
-    timing.received = (cx.result.body.len() + dropped) as u64;
-    cx.conclude(index, id, timing, outcome);
+    let mut result = cx.begin_result(index, id, &timing);
+    let outcome = show(&running, done, &mut result);
+    timing.received = (result.body.len() + dropped) as u64;
+    cx.conclude(index, id, timing, outcome, Some(result));
 }
 
-/// Fills the core's current result.
-fn show(
-    cx: &mut Context<'_>,
-    (index, id): (UserId, SamplerId),
-    running: &Running,
-    done: Done,
-) -> Outcome {
-    let start_ms = cx.clock.wall_ms(running.timing.start);
-    let mut result = cx.lend_result();
-    result.clear();
-    result.label.push_str(cx.sampler_name(index, id));
-    result.start_ms = start_ms;
+/// Fills a result with the output of a program.
+fn show(running: &Running, done: Done, result: &mut SampleResult) -> Outcome {
     result.data_type = "text";
     running.command.write_sampler_data(&running.directory, &mut result.sampler_data);
     result.text.push_str(&String::from_utf8_lossy(&done.output.kept));
@@ -154,7 +147,6 @@ fn show(
             });
         }
     }
-    cx.return_result(result);
     outcome
 }
 

@@ -53,17 +53,14 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
     }
     let counter = if exchange.sent_at > 0 { Counter::ConnClosedByUs } else { Counter::ConnFailed };
     sessions.close(&mut cx.around(), ticket, counter);
-    let mut result = cx.lend_result();
-    result.clear();
-    result.label.push_str(cx.sampler_name(index, id));
+    let mut result = cx.take_named_result(index, id);
     let exchange = &mut sessions.exchanges[ticket];
     let outcome = show(exchange, &cx.net.routes, &mut result);
     let mut timing = exchange.timing(cx.users[index].intended);
     timing.trace = exchange.terms.trace;
     timing.received = exchange.answer.dropped as u64 + result.text.encode_utf16().count() as u64;
-    cx.return_result(result);
     sessions.exchanges.end(ticket);
-    cx.conclude_shown(index, id, timing, outcome);
+    cx.conclude_shown(index, id, timing, outcome, result);
 }
 
 /// Fills in an exchange. Returns false if the exchange ends before anything is sent.

@@ -1,6 +1,6 @@
 //! The result of one sample, as post-processors, assertions and listeners read it.
 //!
-//! Each core has one result and reuses it: buffers are cleared, not freed. The engine fills the result when a
+//! A core reuses the results of earlier samples: buffers are cleared, not freed. The engine fills a result when a
 //! sample ends. Extractors read it, assertions may turn it into a failure, and row writers print it. The engine
 //! decodes the body to a string only if [`Needs::TEXT`](crate::plan::Needs) is set.
 

@@ -1,6 +1,7 @@
 //! Ways in which the parts of a core report finished work: they push a completion, and the loop steps the user. Hot.
 
 use plan::plan::SamplerId;
+use plan::result::SampleResult;
 use plan::template::Thrown;
 use stats::Outcome;
 
@@ -11,16 +12,16 @@ use crate::time::timing::Timing;
 use crate::users::Wait;
 
 impl Context<'_> {
-    /// Completes a sampler's work. The sample's result is the core's current result, unless nothing reads the
-    /// result.
+    /// Completes a sampler's work. The sample's result may be absent if nothing reads it.
     pub(crate) fn conclude(
         &mut self,
         index: UserId,
         id: SamplerId,
         timing: Timing,
         outcome: Outcome,
+        result: Option<Box<SampleResult>>,
     ) {
-        self.complete(index, id, (timing, outcome), false);
+        self.complete(index, id, (timing, outcome), result, false);
     }
 
     /// Completes a sampler's work whose result the caller has filled in, except for the start time.
@@ -30,21 +31,24 @@ impl Context<'_> {
         id: SamplerId,
         timing: Timing,
         outcome: Outcome,
+        mut result: Box<SampleResult>,
     ) {
-        self.result.start_ms = self.clock.wall_ms(timing.start);
-        let passed = self.result.success || outcome != Outcome::Ok;
-        self.conclude(index, id, timing, if passed { outcome } else { Outcome::Status });
+        result.start_ms = self.clock.wall_ms(timing.start);
+        let passed = result.success || outcome != Outcome::Ok;
+        let outcome = if passed { outcome } else { Outcome::Status };
+        self.conclude(index, id, timing, outcome, Some(result));
     }
 
-    /// Completes the sample of a page after all embedded resources are loaded. Its result is the core's current result.
+    /// Completes the sample of a page after all embedded resources are loaded.
     pub(crate) fn complete_page(
         &mut self,
         index: UserId,
         id: SamplerId,
         timing: Timing,
         outcome: Outcome,
+        result: Box<SampleResult>,
     ) {
-        self.complete(index, id, (timing, outcome), true);
+        self.complete(index, id, (timing, outcome), Some(result), true);
     }
 
     #[inline]
@@ -53,10 +57,9 @@ impl Context<'_> {
         user: UserId,
         sampler: SamplerId,
         (timing, outcome): (Timing, Outcome),
+        result: Option<Box<SampleResult>>,
         whole: bool,
     ) {
-        let looked_at = self.observes(sampler) || outcome != Outcome::Ok;
-        let result = looked_at.then(|| self.lend_result());
         self.users[user].wait = Wait::Done;
         self.queue.now.push(Done::Sample(Sampled {
             user,

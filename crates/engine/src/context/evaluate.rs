@@ -10,17 +10,15 @@ use crate::ids::UserId;
 use crate::time::timing::Timing;
 
 impl Context<'_> {
-    /// Runs `work` with the user's environment and the core's current result.
+    /// Runs `work` with the user's environment.
     pub(crate) fn with_env<T>(
         &mut self,
         index: UserId,
         id: SamplerId,
-        work: impl FnOnce(&mut Env<'_>, &mut SampleResult) -> T,
+        work: impl FnOnce(&mut Env<'_>) -> T,
     ) -> T {
         let name = self.take_name(index, id);
-        let mut result = self.lend_result();
-        let value = work(&mut self.env(index, &name), &mut result);
-        self.return_result(result);
+        let value = work(&mut self.env(index, &name));
         self.give_name(name);
         value
     }
@@ -28,7 +26,7 @@ impl Context<'_> {
     /// Evaluates a template of the sampler and returns its value.
     pub(crate) fn text_of(&mut self, index: UserId, id: SamplerId, text: &Template) -> String {
         let mut value = String::new();
-        self.with_env(index, id, |env, _| text.eval(env, &mut value));
+        self.with_env(index, id, |env| text.eval(env, &mut value));
         value
     }
 
@@ -50,17 +48,23 @@ impl Context<'_> {
         self.texts.give(name);
     }
 
-    /// Begins a sample that starts and ends within one turn of the user: sets the name and the start time of its
-    /// result.
-    pub(crate) fn begin_plain(&mut self, index: UserId, id: SamplerId) -> Timing {
+    /// Begins a sample that starts and ends within one turn of the user. Returns its times until now.
+    pub(crate) fn begin_timing(&mut self, index: UserId) -> Timing {
         let start = self.clock.now();
-        self.result.clear();
-        let mut label = std::mem::take(&mut self.result.label);
-        label.push_str(self.sampler_name(index, id));
-        self.result.label = label;
-        self.result.start_ms = self.clock.wall_ms(start);
         let wait = (start - self.users[index].intended).max(0) as u64;
         Timing { start, end: start, wait, ..Timing::default() }
+    }
+
+    /// Returns an empty result with the name of a user's sampler and the start time of its sample.
+    pub(crate) fn begin_result(
+        &mut self,
+        index: UserId,
+        id: SamplerId,
+        timing: &Timing,
+    ) -> Box<SampleResult> {
+        let mut result = self.take_named_result(index, id);
+        result.start_ms = self.clock.wall_ms(timing.start);
+        result
     }
 
     /// Evaluates the name of a sampler.

@@ -36,21 +36,21 @@ impl Core<'_> {
                 stream::begin(&mut self.cx, &mut self.sessions, ticket);
             }
             SamplerKind::HttpRaw(sampler) => {
-                let call = self.cx.with_env(index, id, |env, _| sampler.call(env));
+                let call = self.cx.with_env(index, id, |env| sampler.call(env));
                 if self.cx.has_thrown() {
                     return Step::Lose(id);
                 }
                 raw::begin(&mut self.cx, &mut self.sessions, of, call);
             }
             SamplerKind::Udp(sampler) => {
-                let call = self.cx.with_env(index, id, |env, _| sampler.call(env));
+                let call = self.cx.with_env(index, id, |env| sampler.call(env));
                 if self.cx.has_thrown() {
                     return Step::Lose(id);
                 }
                 datagram::begin(&mut self.cx, &mut self.sessions, of, call);
             }
             SamplerKind::Sse(sampler) => {
-                let call = self.cx.with_env(index, id, |env, _| sampler.call(env));
+                let call = self.cx.with_env(index, id, |env| sampler.call(env));
                 if self.cx.has_thrown() {
                     return Step::Lose(id);
                 }
@@ -133,15 +133,17 @@ impl Core<'_> {
         id: SamplerId,
         process: &OsProcess,
     ) -> Step {
-        let timing = self.cx.begin_plain(index, id);
-        let command = Arc::new(self.cx.with_env(index, id, |env, _| process.command(env)));
+        let timing = self.cx.begin_timing(index);
+        let command = Arc::new(self.cx.with_env(index, id, |env| process.command(env)));
         if self.cx.has_thrown() {
             return Step::Lose(id);
         }
-        if process::begin(&mut self.cx, (index, id), command, timing) {
-            return Step::Done;
+        match process::begin(&mut self.cx, (index, id), command, timing) {
+            Ok(()) => Step::Done,
+            Err(failed) => {
+                let (samples, mut on) = self.sampling();
+                samples.end_plain(&mut on, (index, id), timing, failed)
+            }
         }
-        let (samples, mut on) = self.sampling();
-        samples.end_plain(&mut on, (index, id), timing)
     }
 }

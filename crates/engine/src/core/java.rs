@@ -38,9 +38,11 @@ impl Core<'_> {
                 let step = samples.close_on(&mut on, index, &mut closing);
                 self.take(index, step);
             }
-            Next::Cut(id, timing) => self.close_sample(index, id, &timing, Outcome::CutByEnd),
+            Next::Cut(id, timing, result) => {
+                self.close_sample(index, id, &timing, Outcome::CutByEnd, Some(result));
+            }
             Next::Checked(ended) => {
-                self.reporting().report_complete(index, &ended);
+                self.reporting().report_complete(index, ended);
                 if self.cx.users[index].wait == Wait::Ready {
                     next::must_end(&mut self.cx, index);
                     self.after_transaction(index);

@@ -2,6 +2,7 @@
 
 use plan::http::Http;
 use plan::plan::{Needs, SamplerId};
+use plan::result::SampleResult;
 use plan::template::Thrown;
 use stats::Outcome;
 
@@ -24,29 +25,39 @@ impl Core<'_> {
         }
     }
 
-    /// Continues after a sampler's work. Its result is the core's current result, unless nothing reads the result.
-    /// For a page, the embedded resources are loaded first.
+    /// Continues after a sampler's work. For a page, the embedded resources are loaded first.
     pub(crate) fn end_work(
         &mut self,
         index: UserId,
         id: SamplerId,
         timing: &Timing,
         outcome: Outcome,
+        result: Option<Box<SampleResult>>,
     ) {
         let is_page = self.cx.plan.samplers[id.0 as usize].needs.contains(Needs::PAGE);
-        if is_page && outcome == Outcome::Ok {
-            let Self { cx, sessions, http, .. } = self;
-            if let Some((timing, outcome)) = http.load_page(cx, sessions, (index, id), *timing) {
-                self.close_sample(index, id, &timing, outcome);
+        match result {
+            Some(result) if is_page && outcome == Outcome::Ok => {
+                let Self { cx, sessions, http, .. } = self;
+                let page = http.load_page(cx, sessions, (index, id), *timing, result);
+                if let Some((timing, outcome, result)) = page {
+                    self.close_sample(index, id, &timing, outcome, Some(result));
+                }
             }
-            return;
+            result => self.close_sample(index, id, timing, outcome, result),
         }
-        self.close_sample(index, id, timing, outcome);
     }
 
-    /// Handles the end of a download, whose result is the core's current result.
-    pub(crate) fn branch_done(&mut self, branch: UserId, timing: &Timing, outcome: Outcome) {
-        self.http.branch_done(&mut self.cx, &mut self.sessions, branch, (timing, outcome));
+    /// Handles the end of a download.
+    pub(crate) fn branch_done(
+        &mut self,
+        branch: UserId,
+        timing: &Timing,
+        outcome: Outcome,
+        result: Option<Box<SampleResult>>,
+    ) {
+        let result = result.unwrap_or_else(|| self.cx.take_result());
+        let ended = (timing, outcome, result);
+        self.http.branch_done(&mut self.cx, &mut self.sessions, branch, ended);
     }
 
     /// Ends the sample of a user after a function in its request has thrown an exception that no sampler catches.

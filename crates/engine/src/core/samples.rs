@@ -2,6 +2,7 @@
 //! afterwards. Hot.
 
 use plan::plan::{ControllerId, SamplerId, SamplerKind};
+use plan::result::SampleResult;
 use stats::Outcome;
 
 use crate::core::Core;
@@ -91,21 +92,21 @@ impl<'p> Core<'p> {
         self.take(index, step);
     }
 
-    /// Continues after a sampler's work: ends its sample or its download. The result is the core's current result,
-    /// unless nothing reads the result.
+    /// Continues after a sampler's work: ends its sample, or its download.
     pub(crate) fn close_sample(
         &mut self,
         index: UserId,
         id: SamplerId,
         timing: &Timing,
         outcome: Outcome,
+        result: Option<Box<SampleResult>>,
     ) {
         let user = &self.cx.users[index];
         if user.branch_of != NO_USER && !user.parallel {
-            return self.branch_done(index, timing, outcome);
+            return self.branch_done(index, timing, outcome, result);
         }
         let (samples, mut on) = self.sampling();
-        let step = samples.close(&mut on, (index, id), timing, outcome);
+        let step = samples.close(&mut on, (index, id), timing, outcome, result);
         self.take(index, step);
     }
 

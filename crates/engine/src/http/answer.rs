@@ -3,6 +3,7 @@
 //! The module `session` owns the connection and has kept the parts of the response that are needed.
 
 use plan::plan::{Needs, SamplerId, SamplerKind};
+use plan::result::SampleResult;
 use stats::{ClassId, Counter, Outcome, Recorder};
 use wire::session::Ticket;
 
@@ -127,7 +128,7 @@ impl Answers {
         sessions.exchanges.end(ticket);
         cx.users[index].wait = Wait::Ready;
         let Some(mut stash) = stash else {
-            return conclude(cx, (index, id), &facts, timing, false);
+            return conclude(cx, (index, id), &facts, timing, (false, None));
         };
         redirect::name_sent_url(cx, &facts, route, &mut stash);
         self.answered(outgoing, cx, sessions, (index, id), (&facts, timing, stash));
@@ -147,18 +148,23 @@ impl Answers {
             side_cookies::take_cookies(cx, index, id, &stash);
         }
         let answer = (exchange, &mut timing, &mut *stash);
-        let seen = self.look_at(outgoing, cx, sessions, (index, id), answer);
+        let mut result = None;
+        let seen = self.look_at(outgoing, cx, sessions, (index, id), answer, &mut result);
         sessions.stashes.give(stash);
-        match seen {
-            Seen::GoesOn => {}
-            Seen::Chain => chain::conclude_chain(cx, index, id),
-            Seen::Thrown => cx.conclude(index, id, timing, Outcome::Protocol),
-            Seen::Whole { filled } => conclude(cx, (index, id), exchange, timing, filled),
+        match (seen, result) {
+            (Seen::GoesOn, result) => cx.spare_results.extend(result),
+            (Seen::Chain, Some(last)) => chain::conclude_chain(cx, index, id, last),
+            (Seen::Chain | Seen::Thrown, result) => {
+                cx.conclude(index, id, timing, Outcome::Protocol, result);
+            }
+            (Seen::Whole { filled }, result) => {
+                conclude(cx, (index, id), exchange, timing, (filled, result));
+            }
         }
     }
 
-    /// Builds a result from the kept parts of a response, stores a cacheable response in the user's cache, and
-    /// follows a redirect if there is one.
+    /// Builds a result from the kept parts of a response if anything reads it. Stores a cacheable response in the
+    /// user's cache, and follows a redirect if there is one.
     #[inline]
     fn look_at(
         &mut self,
@@ -167,6 +173,7 @@ impl Answers {
         sessions: &mut Sessions,
         (index, id): (UserId, SamplerId),
         (exchange, timing, stash): (&HttpExchange, &mut Timing, &mut Stash),
+        result: &mut Option<Box<SampleResult>>,
     ) -> Seen {
         let success = (200..400).contains(&exchange.status);
         let redirect = matches!(exchange.status, 301 | 302 | 303 | 307 | 308);
@@ -177,40 +184,46 @@ impl Answers {
         let follows = exchange.follow || exchange.auto_follow;
         let filled = chain || (redirect && follows) || observed;
         if filled {
-            self.bodies.fill(cx, (index, id), exchange, timing, stash);
+            let result = result.insert(cx.take_result());
+            self.bodies.fill(cx, (index, id), exchange, timing, stash, result);
         }
-        let mut thrown = exchange.caches && !cache::note_answer(cx, index, id, exchange, stash);
+        let of = (index, id);
+        let mut thrown = exchange.caches && !cache::note_answer(cx, of, exchange, stash, result);
+        let hop = (&*timing, exchange, &*stash);
         let goes_on = (chain || redirect && follows)
-            && redirect::follow(outgoing, cx, sessions, (index, id), (timing, exchange, stash));
-        if redirect
-            && !chain
-            && !follows
-            && redirect::fail_without_location(cx, id, exchange, stash, None)
-        {
-            timing.sent = 0;
-            thrown = true;
+            && redirect::follow(outgoing, cx, sessions, of, hop, result);
+        if redirect && !chain && !follows {
+            let shown = result.get_or_insert_with(|| cx.take_result());
+            if redirect::fail_without_location(cx, id, (exchange, stash), None, shown) {
+                timing.sent = 0;
+                thrown = true;
+            }
         }
         let is_unread = !cx.plan.samplers[id.0 as usize].needs.contains(Needs::HEADERS);
-        if filled && !goes_on && is_unread && (exchange.draw.is_small() || !success) {
+        if let Some(result) = result.as_deref_mut().filter(|_| filled && !goes_on)
+            && is_unread
+            && (exchange.draw.is_small() || !success)
+        {
             // The run may keep the details of this sample, so the result must contain the headers.
-            cx.result.response_headers.clear();
-            cx.result.response_headers.push_str(head_of(stash));
+            result.response_headers.clear();
+            result.response_headers.push_str(head_of(stash));
         }
         // A result that is already filled has the cause of a failure, and `show_head` would clear it.
         if !success && !filled {
-            show_head(cx, stash);
-            push_reason(&mut cx.result.message, &stash.head, exchange.java);
+            let result = show_head(cx, stash, result);
+            push_reason(&mut result.message, &stash.head, exchange.java);
         }
         timing.headed =
             success && !filled && !thrown && exchange.result_code == 0 && exchange.draw.is_small();
         if timing.headed {
-            show_head(cx, stash);
+            show_head(cx, stash, result);
         }
         if success && exchange.result_code != 0 {
-            if !filled {
-                show_head(cx, stash);
-            }
-            gateway::refuse(&mut cx.result, exchange.result_code);
+            let refused = match result {
+                Some(result) if filled => result,
+                result => show_head(cx, stash, result),
+            };
+            gateway::refuse(refused, exchange.result_code);
         }
         if goes_on {
             Seen::GoesOn
@@ -224,12 +237,19 @@ impl Answers {
     }
 }
 
-/// Fills the result with the head of a failed response that nothing else reads, for the statistics of error causes.
-fn show_head(cx: &mut Context<'_>, stash: &Stash) {
-    cx.result.clear();
-    cx.result.response_headers.push_str(head_of(stash));
-    cx.result.url.push_str(&stash.url);
-    cx.result.method.push_str(&stash.method);
+/// Fills a result with the head of a response that no element reads, for the statistics of error causes and for kept
+/// details.
+fn show_head<'r>(
+    cx: &mut Context<'_>,
+    stash: &Stash,
+    result: &'r mut Option<Box<SampleResult>>,
+) -> &'r mut SampleResult {
+    let result = result.get_or_insert_with(|| cx.take_result());
+    result.clear();
+    result.response_headers.push_str(head_of(stash));
+    result.url.push_str(&stash.url);
+    result.method.push_str(&stash.method);
+    result
 }
 
 /// Returns the head of a response, if it is text.
@@ -237,31 +257,32 @@ fn head_of(stash: &Stash) -> &str {
     std::str::from_utf8(&stash.head).unwrap_or_default()
 }
 
-/// Completes the sample of a response. `filled` is true if the core's current result is the result of the sample.
+/// Completes the sample of a response. `filled` is true if the result was filled from the response.
 #[inline]
 fn conclude(
     cx: &mut Context<'_>,
     (index, id): (UserId, SamplerId),
     exchange: &HttpExchange,
     mut timing: Timing,
-    filled: bool,
+    (filled, mut result): (bool, Option<Box<SampleResult>>),
 ) {
     let success = (200..400).contains(&exchange.status);
     if !success && !filled {
         let mut digits = itoa::Buffer::new();
-        cx.result.code.clear();
-        cx.result.code.push_str(digits.format(exchange.status));
-        cx.result.success = false;
+        let result = result.get_or_insert_with(|| cx.take_result());
+        result.code.clear();
+        result.code.push_str(digits.format(exchange.status));
+        result.success = false;
     }
     let outcome = if !success || exchange.result_code != 0 {
         Outcome::Status
-    } else if filled && !cx.result.success {
+    } else if filled && result.as_ref().is_some_and(|result| !result.success) {
         timing.sent = 0;
         Outcome::Protocol
     } else {
         Outcome::Ok
     };
-    cx.conclude(index, id, timing, outcome);
+    cx.conclude(index, id, timing, outcome, result);
 }
 
 /// Keeps the connection of a complete response for its user's next request, or closes it. `moves` is true if the
@@ -336,7 +357,7 @@ enum Seen {
     GoesOn,
     /// The response is the last one of a chain of redirects.
     Chain,
-    /// The response is the sample's final response. If `filled` is true, the core's current result holds it.
+    /// The response is the sample's final response. If `filled` is true, the result was filled from it.
     Whole { filled: bool },
     /// The response is the sample's final response, and the sample fails with an exception.
     Thrown,

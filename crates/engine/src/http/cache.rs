@@ -5,6 +5,7 @@
 
 use plan::http::Request;
 use plan::plan::{SamplerId, SamplerKind};
+use plan::result::SampleResult;
 use stats::Outcome;
 use wire::cache::{Cache, Conditions, Malformed};
 
@@ -66,19 +67,20 @@ pub(crate) fn look_up(
     Lookup::Send(cache.conditions(&request.url, &[lines]))
 }
 
-/// Answers a request from the cache. Depending on the cache mode, this creates no sample, or a sample without a
-/// response.
+/// Answers a request from the cache. Depending on the mode there is no sample, or a sample without a response. `hop` is
+/// the result of the redirect that leads to the request, if one does; it is taken if it completes its chain.
 pub(crate) fn answer_from_cache(
     cx: &mut Context<'_>,
-    index: UserId,
-    id: SamplerId,
+    (index, id): (UserId, SamplerId),
     request: &Request,
     cookies: &[u8],
+    hop: &mut Option<Box<SampleResult>>,
 ) -> Answered {
     let redirected = cx.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
     let (code, message) = match &cx.run.settings.http.cache_hit {
         CacheHit::NoSample if redirected => {
-            chain::conclude_chain(cx, index, id);
+            let hop = hop.take().unwrap_or_else(|| cx.take_result());
+            chain::conclude_chain(cx, index, id, hop);
             return Answered::Sample;
         }
         CacheHit::NoSample if cx.users.is_download(index) => {
@@ -89,10 +91,7 @@ pub(crate) fn answer_from_cache(
         CacheHit::Sample { code, message } => (code, message),
     };
     let now = cx.clock.now();
-    let start_ms = cx.clock.wall_ms(now);
-    let mut result = cx.lend_result();
-    result.clear();
-    result.label.push_str(cx.sampler_name(index, id));
+    let mut result = cx.take_named_result(index, id);
     result.code.push_str(code);
     result.message.push_str(message);
     result.url.push_str(&request.url);
@@ -100,16 +99,15 @@ pub(crate) fn answer_from_cache(
     result.method.push_str(&request.method);
     result.cookies.push_str(&String::from_utf8_lossy(cookies));
     result.success = true;
-    result.start_ms = start_ms;
+    result.start_ms = cx.clock.wall_ms(now);
     request.write_sampler_data(&String::from_utf8_lossy(cookies), &mut result.sampler_data);
-    cx.return_result(result);
     let wait = (now - cx.users[index].intended).max(0) as u64;
     let timing = Timing { start: now, end: now, wait, ..Timing::default() };
     if redirected {
-        chain::last_hop(cx, index, &timing);
-        chain::conclude_chain(cx, index, id);
+        chain::last_hop(cx, index, &timing, &result);
+        chain::conclude_chain(cx, index, id, result);
     } else {
-        cx.conclude(index, id, timing, Outcome::Ok);
+        cx.conclude(index, id, timing, Outcome::Ok, Some(result));
     }
     Answered::Sample
 }
@@ -118,10 +116,10 @@ pub(crate) fn answer_from_cache(
 /// result then shows the exception.
 pub(crate) fn note_answer(
     cx: &mut Context<'_>,
-    index: UserId,
-    id: SamplerId,
+    (index, id): (UserId, SamplerId),
     exchange: &HttpExchange,
     stash: &Stash,
+    result: &mut Option<Box<SampleResult>>,
 ) -> bool {
     let SamplerKind::Http(http) = &cx.plan.samplers[id.0 as usize].kind else {
         return true;
@@ -138,7 +136,7 @@ pub(crate) fn note_answer(
     };
     let (class, message) = thrown(&malformed);
     let observed = cx.observes(id);
-    let result = &mut *cx.result;
+    let result = result.get_or_insert_with(|| cx.take_result());
     if !observed {
         result.clear();
     }

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use plan::plan::SamplerId;
+use plan::result::SampleResult;
 use stats::{Outcome, Phases};
 
 use crate::context::Context;
@@ -10,25 +11,25 @@ use crate::ids::UserId;
 use crate::time::timing::{Timing, TraceId};
 use crate::users::Redirect;
 
-/// Begins a chain with the core's current result as its first hop.
+/// Begins a chain with its first hop.
 pub(super) fn begin_chain(
     cx: &mut Context<'_>,
     timing: &Timing,
     url: &str,
     method: &str,
+    hop: &SampleResult,
 ) -> Redirect {
-    let mut result = cx.spare_results.pop().unwrap_or_default();
-    result.clear();
-    result.start_ms = cx.result.start_ms;
+    let mut result = cx.take_result();
+    result.start_ms = hop.start_ms;
     (result.latency, result.connect) = (timing.latency, timing.connect);
-    result.has_location = cx.result.has_location;
-    result.label.push_str(&cx.result.label);
+    result.has_location = hop.has_location;
+    result.label.push_str(&hop.label);
     for (to, from) in [
-        (&mut result.method, &cx.result.method),
-        (&mut result.cookies, &cx.result.cookies),
-        (&mut result.request_headers, &cx.result.request_headers),
-        (&mut result.query_string, &cx.result.query_string),
-        (&mut result.redirect_location, &cx.result.redirect_location),
+        (&mut result.method, &hop.method),
+        (&mut result.cookies, &hop.cookies),
+        (&mut result.request_headers, &hop.request_headers),
+        (&mut result.query_string, &hop.query_string),
+        (&mut result.redirect_location, &hop.redirect_location),
     ] {
         to.push_str(from);
     }
@@ -62,16 +63,22 @@ pub(super) fn open_trace(cx: &Context<'_>, index: UserId) -> Option<TraceId> {
     Some(cx.users[index].extra.as_ref()?.redirect.as_ref()?.trace)
 }
 
-/// Adds the core's current result to the open chain of a user.
-pub(crate) fn last_hop(cx: &mut Context<'_>, index: UserId, timing: &Timing) {
+/// Adds the last hop to the open chain of a user.
+pub(crate) fn last_hop(cx: &mut Context<'_>, index: UserId, timing: &Timing, hop: &SampleResult) {
     if let Some(mut chain) = cx.users[index].extra().redirect.take() {
-        add_hop(cx, &mut chain, timing, false);
+        add_hop(cx, &mut chain, timing, false, hop);
         cx.users[index].extra().redirect = Some(chain);
     }
 }
 
-/// Adds the core's current result to the redirect chain as its next hop.
-pub(super) fn add_hop(cx: &mut Context<'_>, chain: &mut Redirect, timing: &Timing, silent: bool) {
+/// Adds a hop to the chain.
+pub(super) fn add_hop(
+    cx: &Context<'_>,
+    chain: &mut Redirect,
+    timing: &Timing,
+    silent: bool,
+    hop: &SampleResult,
+) {
     chain.lag += timing.lag;
     chain.phases.add(&timing.phases);
     chain.classes = timing.classes;
@@ -80,17 +87,17 @@ pub(super) fn add_hop(cx: &mut Context<'_>, chain: &mut Redirect, timing: &Timin
     whole.elapsed = (timing.end - chain.start).max(0) as u64;
     if silent {
         (whole.bytes, whole.sent) = (timing.received, timing.sent);
-        whole.headers_size = cx.result.headers_size;
+        whole.headers_size = hop.headers_size;
     } else {
         whole.bytes += timing.received;
         whole.sent += timing.sent;
-        whole.headers_size += cx.result.headers_size;
+        whole.headers_size += hop.headers_size;
         let n = whole.sub_count;
         let mut label = std::mem::take(&mut whole.label);
         let length = label.len();
         let _ = write!(label, "-{n}");
         let sub = whole.add_sub();
-        cx.result.show_in(sub);
+        hop.show_in(sub);
         sub.raw = n == 0;
         sub.label.clear();
         sub.label.push_str(if cx.run.settings.results.keep_sub_labels { &sub.url } else { &label });
@@ -100,48 +107,60 @@ pub(super) fn add_hop(cx: &mut Context<'_>, chain: &mut Redirect, timing: &Timin
 }
 
 /// Completes the sample after the last hop of its chain.
-pub(crate) fn conclude_chain(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
-    let outcome = if cx.result.success { Outcome::Ok } else { Outcome::Status };
-    end_chain(cx, index, id, outcome);
+pub(crate) fn conclude_chain(
+    cx: &mut Context<'_>,
+    index: UserId,
+    id: SamplerId,
+    hop: Box<SampleResult>,
+) {
+    let outcome = if hop.success { Outcome::Ok } else { Outcome::Status };
+    end_chain(cx, index, id, outcome, hop);
 }
 
 /// Fails the redirect chain because a hop failed.
 pub(crate) fn fail_chain(
     cx: &mut Context<'_>,
-    index: UserId,
-    id: SamplerId,
+    (index, id): (UserId, SamplerId),
     timing: Timing,
     outcome: Outcome,
+    mut hop: Box<SampleResult>,
 ) {
     let Some(mut chain) = cx.users[index].extra().redirect.take() else { return };
-    cx.result.elapsed = timing.elapsed();
-    cx.result.connect = timing.connect;
+    hop.elapsed = timing.elapsed();
+    hop.connect = timing.connect;
     let silent = chain.silent;
-    add_hop(cx, &mut chain, &timing, silent);
+    add_hop(cx, &mut chain, &timing, silent, &hop);
     cx.users[index].extra().redirect = Some(chain);
-    end_chain(cx, index, id, outcome);
+    end_chain(cx, index, id, outcome, hop);
 }
 
-fn end_chain(cx: &mut Context<'_>, index: UserId, id: SamplerId, outcome: Outcome) {
+/// Completes the sample of a chain with the result of its last hop.
+fn end_chain(
+    cx: &mut Context<'_>,
+    index: UserId,
+    id: SamplerId,
+    outcome: Outcome,
+    mut result: Box<SampleResult>,
+) {
     let Some(mut chain) = cx.users[index].extra().redirect.take() else { return };
-    if chain.silent && cx.result.code.starts_with("Non HTTP") {
+    if chain.silent && result.code.starts_with("Non HTTP") {
         // HttpClient threw the exception, so the sampler has only the data of its first request.
         chain.result.sent = 0;
-        cx.result.url.clone_from(&chain.first_url);
+        result.url.clone_from(&chain.first_url);
     }
     let whole = &mut chain.result;
     // The sample shows the cookies and location of the first request. If HttpClient followed the chain itself, it shows
     // all data of the first request.
-    std::mem::swap(&mut cx.result.cookies, &mut whole.cookies);
-    std::mem::swap(&mut cx.result.redirect_location, &mut whole.redirect_location);
-    cx.result.has_location = whole.has_location && !chain.silent;
+    std::mem::swap(&mut result.cookies, &mut whole.cookies);
+    std::mem::swap(&mut result.redirect_location, &mut whole.redirect_location);
+    result.has_location = whole.has_location && !chain.silent;
     if chain.silent {
-        std::mem::swap(&mut cx.result.method, &mut whole.method);
-        std::mem::swap(&mut cx.result.query_string, &mut whole.query_string);
-        cx.result.redirect_location.clear();
+        std::mem::swap(&mut result.method, &mut whole.method);
+        std::mem::swap(&mut result.query_string, &mut whole.query_string);
+        result.redirect_location.clear();
     }
     if chain.java {
-        std::mem::swap(&mut cx.result.request_headers, &mut whole.request_headers);
+        std::mem::swap(&mut result.request_headers, &mut whole.request_headers);
     }
     let timing = Timing {
         start: chain.start,
@@ -159,14 +178,14 @@ fn end_chain(cx: &mut Context<'_>, index: UserId, id: SamplerId, outcome: Outcom
         ..Timing::default()
     };
     // The sample shows the data of the last hop. Its sub-results and sums are those of the whole chain.
-    std::mem::swap(&mut cx.result.subs, &mut whole.subs);
-    cx.result.sub_count = whole.sub_count;
-    cx.result.start_ms = whole.start_ms;
-    cx.result.headers_size = whole.headers_size;
-    cx.result.label.clear();
-    cx.result.label.push_str(&whole.label);
-    cx.spare_results.push(chain.result);
-    cx.conclude(index, id, timing, outcome);
+    std::mem::swap(&mut result.subs, &mut whole.subs);
+    result.sub_count = whole.sub_count;
+    result.start_ms = whole.start_ms;
+    result.headers_size = whole.headers_size;
+    result.label.clear();
+    result.label.push_str(&whole.label);
+    cx.give_result(chain.result);
+    cx.conclude(index, id, timing, outcome, Some(result));
 }
 
 /// Returns true if JMeter treats a response as a redirect.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use plan::http::{Http, Request, Unsendable};
 use plan::plan::{Needs, Plan, SamplerId};
+use plan::result::SampleResult;
 use plan::template::Thrown;
 use wire::cache::Conditions;
 use wire::cookie::Origin;
@@ -95,7 +96,7 @@ impl Outgoing {
         }
         if self.fixed.of(id).is_none() {
             let mut request = Request::default();
-            if cx.with_env(index, id, |env, _| http.render(env, &mut request)).is_ok() {
+            if cx.with_env(index, id, |env| http.render(env, &mut request)).is_ok() {
                 let route = proxy::route_of(cx, &request);
                 let mut bytes = Vec::new();
                 assemble(&request, &Added::default(), &mut bytes);
@@ -130,7 +131,7 @@ impl Outgoing {
         }
         let request = &fixed.request;
         if !http.is_plain() || cx.run.settings.proxy.server.is_some() {
-            return self.send_rendered(cx, sessions, (index, id), http, request);
+            return self.send_rendered(cx, sessions, (index, id), http, request, &mut None);
         }
         let route = fixed.route;
         let cookies = self.cookie_line(cx, index, http, request);
@@ -158,7 +159,7 @@ impl Outgoing {
         http: &Http,
     ) -> BeginResult {
         let mut request = std::mem::take(&mut self.request);
-        let rendered = cx.with_env(index, id, |env, _| http.render(env, &mut request));
+        let rendered = cx.with_env(index, id, |env| http.render(env, &mut request));
         let problem = rendered.as_ref().err();
         let named = problem.is_none_or(|problem| !problem.no_url);
         let mut fails = failure::fails_by_exception(cx, index, id, Some(&request));
@@ -170,7 +171,8 @@ impl Outgoing {
             _ if fails => BeginResult::InFlight,
             Ok(()) => match self.gateways.seal(cx, (index, id), http, &mut request) {
                 Ok(()) => {
-                    let begun = self.send_rendered(cx, sessions, (index, id), http, &request);
+                    let of = (index, id);
+                    let begun = self.send_rendered(cx, sessions, of, http, &request, &mut None);
                     // A response from the user's cache needs no decryption key.
                     self.gateways.encrypted = None;
                     begun
@@ -189,7 +191,8 @@ impl Outgoing {
         begun
     }
 
-    /// Sends a rendered request.
+    /// Sends a rendered request. `hop`: the result of the redirect that leads to it, if one does; it is taken if the
+    /// user's cache has the response and this completes the sample.
     pub(crate) fn send_rendered(
         &mut self,
         cx: &mut Context<'_>,
@@ -197,6 +200,7 @@ impl Outgoing {
         (index, id): (UserId, SamplerId),
         http: &Http,
         request: &Request,
+        hop: &mut Option<Box<SampleResult>>,
     ) -> BeginResult {
         if request.is_file {
             file::begin_file(cx, index, id, request);
@@ -213,7 +217,7 @@ impl Outgoing {
         let conditions = match &lookup {
             Some(Lookup::Fresh) => {
                 let cookies = line.unwrap_or_default();
-                return match cache::answer_from_cache(cx, index, id, request, cookies) {
+                return match cache::answer_from_cache(cx, (index, id), request, cookies, hop) {
                     Answered::Sample => BeginResult::InFlight,
                     Answered::Nothing => BeginResult::LeftOut,
                 };
@@ -410,21 +414,22 @@ fn end_unrendered(
     request: &mut Request,
     problem: &Unsendable,
 ) {
-    cx.result.clear();
+    let mut result = cx.take_result();
     if problem.no_url && cx.plan.samplers[id.0 as usize].needs.contains(Needs::SAMPLER_DATA) {
         // JMeter uses a new result in this case, which has no method.
-        cx.result.sampler_data.push_str("null");
+        result.sampler_data.push_str("null");
     }
     if !problem.no_url && !problem.no_client {
-        cx.result.url.push_str(&request.url);
-        cx.result.method.push_str(&request.method);
+        result.url.push_str(&request.url);
+        result.method.push_str(&request.method);
         if cx.plan.samplers[id.0 as usize].needs.contains(Needs::SAMPLER_DATA) {
             request.query_string.clear();
-            request.write_sampler_data("", &mut cx.result.sampler_data);
+            request.write_sampler_data("", &mut result.sampler_data);
         }
         if request.java {
-            plan::http::show_set_lines(request, &mut cx.result.request_headers);
+            plan::http::show_set_lines(request, &mut result.request_headers);
         }
     }
-    failure::unsendable(cx, index, id, &problem.code, &problem.message, !problem.no_url);
+    let words = (&*problem.code, &*problem.message);
+    failure::unsendable(cx, (index, id), words, !problem.no_url, result);
 }

@@ -31,7 +31,7 @@ impl crate::users::Part for Reading {}
 
 /// Starts reading the file that a request names.
 pub(crate) fn begin_file(cx: &mut Context<'_>, index: UserId, id: SamplerId, request: &Request) {
-    let timing = cx.begin_plain(index, id);
+    let timing = cx.begin_timing(index);
     cx.users.tickets += 1;
     let ticket = cx.users.tickets;
     let mut sampler_data = String::new();
@@ -81,11 +81,9 @@ fn end_file(
     let Some(reading) = user.extra().parts.take::<Reading>() else { return };
     let mut timing = reading.timing;
     timing.end = cx.clock.now();
-    let start_ms = cx.clock.wall_ms(timing.start);
     let needs = cx.plan.samplers[id.0 as usize].needs;
-    let mut result = cx.lend_result();
-    result.clear();
-    result.start_ms = start_ms;
+    let mut result = cx.take_result();
+    result.start_ms = cx.clock.wall_ms(timing.start);
     result.http = true;
     result.method.push_str("GET");
     result.url.push_str(&reading.url);
@@ -95,10 +93,9 @@ fn end_file(
         Err((class, message)) => {
             result.code = format!("Non HTTP response code: {class}");
             result.message = format!("Non HTTP response message: {message}");
-            cx.return_result(result);
             // JMeter does not measure the duration of failed reads.
             timing.end = timing.start;
-            return failure::fail_result(cx, index, id, timing, Outcome::File, true);
+            return failure::fail_result(cx, (index, id), timing, Outcome::File, true, result);
         }
     };
     result.label.push_str(cx.sampler_name(index, id));
@@ -115,8 +112,7 @@ fn end_file(
     }
     result.body = body;
     timing.received = total;
-    cx.return_result(result);
-    cx.conclude(index, id, timing, Outcome::Ok);
+    cx.conclude(index, id, timing, Outcome::Ok, Some(result));
 }
 
 /// Ends the sample of a file that is still being read, because the run ends at once.
@@ -125,9 +121,9 @@ pub(crate) fn cut_file(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
     user.wait = Wait::Ready;
     let Some(reading) = user.extra().parts.take::<Reading>() else { return };
     let timing = Timing { end: cx.clock.now(), ..reading.timing };
-    cx.result.clear();
-    cx.result.url.push_str(&reading.url);
-    cx.result.code.push_str("Non HTTP response code: java.io.IOException");
-    cx.result.message.push_str("Non HTTP response message: Stream closed");
-    failure::fail_result(cx, index, id, timing, Outcome::CutByEnd, true);
+    let mut result = cx.take_result();
+    result.url.push_str(&reading.url);
+    result.code.push_str("Non HTTP response code: java.io.IOException");
+    result.message.push_str("Non HTTP response message: Stream closed");
+    failure::fail_result(cx, (index, id), timing, Outcome::CutByEnd, true, result);
 }

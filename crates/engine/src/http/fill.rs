@@ -37,18 +37,18 @@ impl Bodies {
         }
     }
 
-    /// Fills the core's current result from a response.
+    /// Fills an empty result from a response.
     pub(crate) fn fill(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &Context<'_>,
         (index, id): (UserId, SamplerId),
         exchange: &HttpExchange,
         timing: &Timing,
         stash: &mut Stash,
+        result: &mut SampleResult,
     ) {
         let needs = cx.plan.samplers[id.0 as usize].needs;
-        let mut result = cx.lend_result();
-        begin_result(cx, (index, id), exchange, timing, stash, &mut result);
+        begin_result(cx, (index, id), exchange, timing, stash, result);
         let content_type = stash.content_type.clone().map(|place| &stash.head[place]);
         let coding = stash.content_encoding.clone().map(|place| &stash.head[place]);
         if let Some(content_type) = content_type {
@@ -82,9 +82,8 @@ impl Bodies {
             push_latin1(&mut result.redirect_location, location);
         }
         if exchange.keep_body {
-            self.fill_body(cx, id, exchange, (stash, coding), &mut result);
+            self.fill_body(cx, id, exchange, (stash, coding), result);
         }
-        cx.return_result(result);
     }
 
     /// Fills in the decoded body and its conversion to a string.
@@ -194,7 +193,6 @@ fn begin_result(
     stash: &Stash,
     result: &mut SampleResult,
 ) {
-    result.clear();
     result.label.push_str(cx.sampler_name(index, id));
     result.code.push_str(itoa::Buffer::new().format(exchange.status));
     push_reason(&mut result.message, &stash.head, exchange.java);

@@ -126,7 +126,7 @@ const UNREADABLE: i32 = i32::MIN;
 /// Evaluates the settings of a gateway and reads its key.
 fn read(cx: &mut Context<'_>, (index, id): (UserId, SamplerId), at: u32) -> Known {
     let gateway = &cx.plan.gateways[at as usize];
-    let settings = cx.with_env(index, id, |env, _| gateway.settings(env));
+    let settings = cx.with_env(index, id, |env| gateway.settings(env));
     let cores = cx.run.cores as usize;
     let made = settings.and_then(|settings| {
         settings.map(|settings| Sealer::new(settings, cores).map(Box::new)).transpose()

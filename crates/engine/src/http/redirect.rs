@@ -104,14 +104,13 @@ impl Follower {
         if self == Self::Java { JAVA_HOPS } else { cx.run.settings.http.max_redirects }
     }
 
-    /// Fails the core's current result with "too many redirects".
-    fn gives_up(self, cx: &mut Context<'_>, id: SamplerId, most: u32) {
+    /// Fails a result with "too many redirects".
+    fn gives_up(self, cx: &Context<'_>, id: SamplerId, most: u32, result: &mut SampleResult) {
         // The failure has no connection, so an empty route is used.
         let route = crate::net::routes::Route::forgotten();
         let failure = Failure::TooManyRedirects(most);
         let java = self == Self::Java;
         let describe = if java { describe_java } else { describe };
-        let result = &mut *cx.result;
         describe(&failure, &route, &mut result.code, &mut result.message);
         result.success = false;
         result.data_type = "text";
@@ -119,7 +118,7 @@ impl Follower {
             result.response_headers.clear();
         }
         result.text.clear();
-        failure::put_exception_text(cx, id);
+        failure::put_exception_text(cx, id, result);
     }
 
     /// Resolves a `Location` against the last URL of the chain. Returns the URL, and an error if it cannot be used
@@ -163,23 +162,23 @@ impl Follower {
     }
 }
 
-/// Handles the response of one hop (in the core's current result) and sends the request for its `Location`. Returns
-/// false if no request follows.
+/// Handles the response of one hop and sends the request for its `Location`. Returns false if no request follows. The
+/// result of the hop is taken if it has completed the sample.
 pub(crate) fn follow(
     outgoing: &mut Outgoing,
     cx: &mut Context<'_>,
     sessions: &mut Sessions,
     (index, id): (UserId, SamplerId),
     (timing, exchange, stash): (&Timing, &HttpExchange, &Stash),
+    shown: &mut Option<Box<SampleResult>>,
 ) -> bool {
+    let Some(result) = shown.as_deref_mut() else { return false };
     let chain = cx.users[index].extra().redirect.take();
     let by = Follower::of(exchange);
     let goes_on = by.follows(exchange.status, stash);
     let location = if goes_on { by.location(&stash.head) } else { None };
     if exchange.java && by == Follower::JMeter && goes_on && location.is_none() {
-        if let Some(unused) = chain {
-            cx.spare_results.push(unused.result);
-        }
+        cx.spare_results.extend(chain.map(|unused| unused.result));
         names_no_location(cx, index, id);
         return true;
     }
@@ -194,32 +193,32 @@ pub(crate) fn follow(
     if location.is_none() {
         let first = chain.as_ref().filter(|_| by.is_silent()).map(|chain| &**chain);
         let fails = if refused {
-            refused_by_client(cx, id);
+            refused_by_client(cx, id, result);
             true
         } else {
-            fail_without_location(cx, id, exchange, stash, first)
+            fail_without_location(cx, id, (exchange, stash), first, result)
         };
         if chain.is_none() {
             return false;
         }
         if fails {
-            (timing.sent, cx.result.sent) = (0, 0);
+            (timing.sent, result.sent) = (0, 0);
         }
     }
-    let mut chain =
-        chain.unwrap_or_else(|| Box::new(begin_chain(cx, &timing, &stash.url, &stash.method)));
+    let mut chain = chain
+        .unwrap_or_else(|| Box::new(begin_chain(cx, &timing, &stash.url, &stash.method, result)));
     let repeats = by.repeats(exchange.status, &stash.method);
     chain.java = by == Follower::Java;
     chain.stripped |= chain.java && !repeats;
-    add_hop(cx, &mut chain, &timing, by.is_silent());
+    add_hop(cx, &mut chain, &timing, by.is_silent(), result);
     let most = by.most(cx);
     let Some(location) = location else {
         cx.users[index].extra().redirect = Some(chain);
         return false;
     };
     if chain.hops + u32::from(chain.java) >= most {
-        by.gives_up(cx, id, most);
-        add_hop(cx, &mut chain, &timing, by.is_silent());
+        by.gives_up(cx, id, most, result);
+        add_hop(cx, &mut chain, &timing, by.is_silent(), result);
         cx.users[index].extra().redirect = Some(chain);
         return false;
     }
@@ -232,7 +231,7 @@ pub(crate) fn follow(
     method.clone_into(&mut chain.method);
     let next = Hop { by, url, method: method.to_owned(), stripped: chain.stripped };
     cx.users[index].extra().redirect = Some(chain);
-    send_hop(outgoing, cx, sessions, (index, id), (&timing, target, &next))
+    send_hop(outgoing, cx, sessions, (index, id), (&timing, target, &next), shown)
 }
 
 /// Returns true if an HTTP client follows the redirect itself, so that JMeter does not see the cookies of this
@@ -289,6 +288,7 @@ fn send_hop(
     sessions: &mut Sessions,
     (index, id): (UserId, SamplerId),
     (timing, target, next): (&Timing, Result<(), Unsendable>, &Hop),
+    shown: &mut Option<Box<SampleResult>>,
 ) -> bool {
     let own = cx.own_sampler(index).cloned();
     let kind = own.as_deref().unwrap_or(&cx.plan.samplers[id.0 as usize].kind);
@@ -300,7 +300,7 @@ fn send_hop(
         _ => String::new(),
     };
     let rendered = target.and_then(|()| {
-        cx.with_env(index, id, |env, _| {
+        cx.with_env(index, id, |env| {
             if next.stripped {
                 http.render_stripped(&next.url, env, &mut request)
             } else if next.by == Follower::HttpClient {
@@ -317,11 +317,11 @@ fn send_hop(
             if next.by == Follower::JMeter {
                 names::read(cx, index, id);
             }
-            outgoing.send_rendered(cx, sessions, (index, id), http, &request);
+            outgoing.send_rendered(cx, sessions, (index, id), http, &request, shown);
             true
         }
         Err(problem) => {
-            let result = &mut *cx.result;
+            let result = shown.get_or_insert_with(|| cx.take_result());
             let asked = (next.by == Follower::HttpClient).then(|| SentRequest::take(result));
             result.clear();
             if let Some(asked) = asked {
@@ -330,10 +330,10 @@ fn send_hop(
             result.url.push_str(&next.url);
             (result.code, result.message) = (problem.code, problem.message);
             (result.success, result.data_type) = (false, "text");
-            failure::put_exception_text(cx, id);
+            failure::put_exception_text(cx, id, result);
             let hop = Timing { start: timing.end, end: timing.end, ..Timing::default() };
             if let Some(mut chain) = cx.users[index].extra().redirect.take() {
-                add_hop(cx, &mut chain, &hop, next.by.is_silent());
+                add_hop(cx, &mut chain, &hop, next.by.is_silent(), result);
                 cx.users[index].extra().redirect = Some(chain);
             }
             false
@@ -343,14 +343,14 @@ fn send_hop(
     sent
 }
 
-/// Fails the core's current result if it is a redirect without `Location` and HttpClient is used. Returns false
-/// otherwise. If HttpClient reached this response by a redirect, JMeter has only the data of the `first` request.
+/// Fails a result if it is a redirect without `Location` and HttpClient is used. Returns false otherwise. If HttpClient
+/// reached this response by a redirect, JMeter has only the data of the `first` request.
 pub(crate) fn fail_without_location(
-    cx: &mut Context<'_>,
+    cx: &Context<'_>,
     id: SamplerId,
-    exchange: &HttpExchange,
-    stash: &Stash,
+    (exchange, stash): (&HttpExchange, &Stash),
     first: Option<&Redirect>,
+    result: &mut SampleResult,
 ) -> bool {
     let (method, url) = (&stash.method, &stash.url);
     if exchange.java || !is_redirect(exchange.status, method) || location(&stash.head).is_some() {
@@ -373,32 +373,31 @@ pub(crate) fn fail_without_location(
     words.push_str(" HTTP/1.1");
     if !cx.observes(id) {
         // Only the cause of the failure is read from this result.
-        cx.result.clear();
+        result.clear();
     }
-    fail_hop(cx, "java.lang.IllegalArgumentException", &words);
-    show_exception(cx, id);
+    fail_hop(result, "java.lang.IllegalArgumentException", &words);
+    show_exception(cx, id, result);
     true
 }
 
 /// Fails a result because HttpClient refuses to follow the redirect: `Location` is missing, or is not a valid URI.
-fn refused_by_client(cx: &mut Context<'_>, id: SamplerId) {
-    fail_hop(cx, "org.apache.http.client.ClientProtocolException", "null");
-    cx.result.response_headers.clear();
-    cx.result.redirect_location.clear();
-    cx.result.has_location = false;
-    show_exception(cx, id);
+fn refused_by_client(cx: &Context<'_>, id: SamplerId, result: &mut SampleResult) {
+    fail_hop(result, "org.apache.http.client.ClientProtocolException", "null");
+    result.response_headers.clear();
+    result.redirect_location.clear();
+    result.has_location = false;
+    show_exception(cx, id, result);
 }
 
 /// Replaces the body of the result with the exception's message.
-fn show_exception(cx: &mut Context<'_>, id: SamplerId) {
-    cx.result.body.clear();
-    cx.result.text.clear();
-    failure::put_exception_text(cx, id);
+fn show_exception(cx: &Context<'_>, id: SamplerId, result: &mut SampleResult) {
+    result.body.clear();
+    result.text.clear();
+    failure::put_exception_text(cx, id, result);
 }
 
-/// Fails the core's current result with an exception.
-fn fail_hop(cx: &mut Context<'_>, class: &str, message: &str) {
-    let result = &mut *cx.result;
+/// Fails a result with an exception.
+fn fail_hop(result: &mut SampleResult, class: &str, message: &str) {
     result.code.clear();
     let _ = write!(result.code, "Non HTTP response code: {class}");
     result.message.clear();
@@ -410,10 +409,10 @@ fn fail_hop(cx: &mut Context<'_>, class: &str, message: &str) {
 /// Fails a redirect without `Location` if Java's own client is used. JMeter would follow it, and reports only the
 /// exception.
 fn names_no_location(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
-    cx.result.clear();
     let code = "Non HTTP response code: java.lang.NullPointerException";
     let message = "Non HTTP response message: Cannot invoke \"String.indexOf(int)\" because \"source\" is null";
-    failure::unsendable(cx, index, id, code, message, false);
+    let result = cx.take_result();
+    failure::unsendable(cx, (index, id), (code, message), false, result);
 }
 
 /// Returns the failure of a redirect chain in which HttpClient reached a URL for the second time.

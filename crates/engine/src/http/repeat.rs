@@ -70,22 +70,21 @@ pub(super) fn fail(
         trace,
         ..Timing::default()
     };
-    cx.result.clear();
     let Call::Http(HttpCall { facts, stash }) = &mut exchange.call else { return };
     let (facts, stash) = (*facts, stash.take());
     sessions.exchanges.end(ticket);
+    let mut result = cx.take_result();
     if let Some(mut stash) = stash.or_else(|| facts.fixed.then(|| sessions.stashes.take())) {
         if facts.fixed {
             requests.show(cx, id, &facts, &mut stash);
         }
-        show_request(&mut cx.result, &stash);
+        show_request(&mut result, &stash);
         sessions.stashes.give(stash);
     }
-    let result = &mut *cx.result;
     let describe = if facts.java { describe_java } else { describe };
     let route = &cx.net.routes[via];
     let outcome = describe(failure, route, &mut result.code, &mut result.message);
-    fail_result(cx, index, id, timing, outcome, true);
+    fail_result(cx, (index, id), timing, outcome, true, result);
 }
 
 /// Returns true if the failure shows that the peer had closed the connection.

@@ -2,6 +2,7 @@
 
 use plan::http::Http;
 use plan::plan::{Plan, SamplerId};
+use plan::result::SampleResult;
 use stats::Outcome;
 use wire::session::Ticket;
 
@@ -48,25 +49,25 @@ impl Requests {
         self.answers.end(&mut self.outgoing, cx, sessions, ticket);
     }
 
-    /// Loads the embedded resources of the page in the core's current result. Returns `Some` with the completed
-    /// sample if there is nothing to load.
+    /// Loads the embedded resources of a page. Returns the completed sample if there is nothing to load.
     pub(crate) fn load_page(
         &mut self,
         cx: &mut Context<'_>,
         sessions: &mut Sessions,
         of: (UserId, SamplerId),
         timing: Timing,
-    ) -> Option<(Timing, Outcome)> {
-        resources::load_page(&mut self.outgoing, cx, sessions, of, timing)
+        result: Box<SampleResult>,
+    ) -> Option<(Timing, Outcome, Box<SampleResult>)> {
+        resources::load_page(&mut self.outgoing, cx, sessions, of, timing, result)
     }
 
-    /// Handles the end of a download, whose result is the core's current result.
+    /// Handles the end of a download.
     pub(crate) fn branch_done(
         &mut self,
         cx: &mut Context<'_>,
         sessions: &mut Sessions,
         branch: UserId,
-        ended: (&Timing, Outcome),
+        ended: (&Timing, Outcome, Box<SampleResult>),
     ) {
         resources::branch_done(&mut self.outgoing, cx, sessions, branch, ended);
     }

@@ -20,35 +20,46 @@ use crate::users::Wait;
 /// Maximum number of spare results that a core keeps. Additional results of a larger page are freed.
 const SPARE: usize = 256;
 
-/// Loads the embedded resources of the page in the core's current result. Returns `Some` with the completed sample
-/// if there is nothing to load.
+/// Loads the embedded resources of a page. Returns the completed sample if there is nothing to load.
 pub(crate) fn load_page(
     outgoing: &mut Outgoing,
     cx: &mut Context<'_>,
     sessions: &mut Sessions,
     (index, id): (UserId, SamplerId),
     mut timing: Timing,
-) -> Option<(Timing, Outcome)> {
-    (cx.result.bytes, cx.result.sent) = (timing.received, timing.sent);
+    mut result: Box<SampleResult>,
+) -> Option<(Timing, Outcome, Box<SampleResult>)> {
+    (result.bytes, result.sent) = (timing.received, timing.sent);
     // Sub-results of files are named after the file, not after the sampler.
-    let is_file = cx.result.url.starts_with("file:");
+    let is_file = result.url.starts_with("file:");
     if is_file {
-        cx.result.label.clone_from(&cx.result.url);
+        result.label.clone_from(&result.url);
     }
-    let begun = begin_page(cx, index, id, timing);
-    (timing.received, timing.sent) = (cx.result.bytes, cx.result.sent);
-    let outcome = match begun {
-        None => {
+    let outcome = match begin_page(cx, (index, id), timing, &mut result) {
+        Begun::Loads(mut page) => {
+            page.whole = result;
+            let user = &mut cx.users[index];
+            user.extra().parts.put(page);
+            user.wait = Wait::Page(id);
             fill_branches(outgoing, cx, sessions, index);
             return None;
         }
-        Some(true) => Outcome::Ok,
-        Some(false) => Outcome::Status,
+        Begun::Ends { passed: true } => Outcome::Ok,
+        Begun::Ends { passed: false } => Outcome::Status,
     };
+    (timing.received, timing.sent) = (result.bytes, result.sent);
     if is_file {
-        name_page(cx, index, id);
+        name_page(cx, index, id, &mut result);
     }
-    Some((timing, outcome))
+    Some((timing, outcome, result))
+}
+
+/// The search for the embedded resources of a page.
+enum Begun {
+    /// The page has resources to load.
+    Loads(Box<Page>),
+    /// There is nothing to load; `passed` is the status of the sample.
+    Ends { passed: bool },
 }
 
 /// Starts branches while there are resources to load, and ends the page when all are loaded.
@@ -111,30 +122,30 @@ fn load_link(
 ) {
     names::read(cx, branch, id);
     let mut request = std::mem::take(&mut outgoing.request);
-    let rendered = cx.with_env(branch, id, |env, _| http.render_embedded(url, env, &mut request));
+    let rendered = cx.with_env(branch, id, |env| http.render_embedded(url, env, &mut request));
     match rendered {
         Ok(()) => {
-            outgoing.send_rendered(cx, sessions, (branch, id), http, &request);
+            outgoing.send_rendered(cx, sessions, (branch, id), http, &request, &mut None);
         }
         Err(problem) => {
-            cx.result.clear();
-            cx.result.url.push_str(url);
-            failure::unsendable(cx, branch, id, &problem.code, &problem.message, true);
+            let mut result = cx.take_result();
+            result.url.push_str(url);
+            let words = (&*problem.code, &*problem.message);
+            failure::unsendable(cx, (branch, id), words, true, result);
         }
     }
     outgoing.request = request;
 }
 
-/// Handles the end of a branch, whose result is the core's current result.
+/// Handles the end of a branch.
 pub(crate) fn branch_done(
     outgoing: &mut Outgoing,
     cx: &mut Context<'_>,
     sessions: &mut Sessions,
     branch: UserId,
-    (timing, outcome): (&Timing, Outcome),
+    (timing, outcome, mut result): (&Timing, Outcome, Box<SampleResult>),
 ) {
     cx.timers.wheel.remove(branch, &mut cx.users);
-    let mut result = cx.lend_result();
     (result.elapsed, result.latency, result.connect) =
         (timing.elapsed(), timing.latency, timing.connect);
     (result.bytes, result.sent, result.idle) = (timing.received, timing.sent, timing.idle);
@@ -149,91 +160,90 @@ pub(crate) fn branch_done(
     fill_branches(outgoing, cx, sessions, parent);
 }
 
-/// Sets the label of the core's current result to the name of its sampler.
-fn name_page(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
-    let mut label = std::mem::take(&mut cx.result.label);
-    label.clear();
-    label.push_str(cx.sampler_name(index, id));
-    cx.result.label = label;
+/// Sets the label of a result to the name of its sampler.
+fn name_page(cx: &Context<'_>, index: UserId, id: SamplerId, result: &mut SampleResult) {
+    result.label.clear();
+    result.label.push_str(cx.sampler_name(index, id));
 }
 
-/// Finds the embedded resources of a page. If there are none to load, returns `Some`, with true if the sample is
-/// successful.
-fn begin_page(cx: &mut Context<'_>, index: UserId, id: SamplerId, timing: Timing) -> Option<bool> {
+/// Finds the embedded resources of a page.
+fn begin_page(
+    cx: &mut Context<'_>,
+    (index, id): (UserId, SamplerId),
+    timing: Timing,
+    result: &mut SampleResult,
+) -> Begun {
+    const PASSED: Begun = Begun::Ends { passed: true };
     let plan = cx.plan;
-    let SamplerKind::Http(http) = &plan.samplers[id.0 as usize].kind else { return Some(true) };
-    let Some(resources) = http.resources.as_ref() else { return Some(true) };
-    if !cx.result.success || cx.result.data_type != "text" {
-        return Some(cx.result.success);
+    let SamplerKind::Http(http) = &plan.samplers[id.0 as usize].kind else { return PASSED };
+    let Some(resources) = http.resources.as_ref() else { return PASSED };
+    if !result.success || result.data_type != "text" {
+        return Begun::Ends { passed: result.success };
     }
     let said = match cx.own_sampler(index).map(|own| &**own) {
         Some(SamplerKind::Http(own)) => own.loads_pages,
         _ => None,
     };
-    let (on, at_a_time) = cx.with_env(index, id, |env, _| {
+    let (on, at_a_time) = cx.with_env(index, id, |env| {
         let on = said.unwrap_or_else(|| resources.are_loaded(env));
         (on, resources.at_a_time(env))
     });
     if !on {
-        return Some(true);
+        return PASSED;
     }
     let depth = cx.users[index].extra.as_ref().map_or(0, |extra| extra.depth);
     let needs = plan.samplers[id.0 as usize].needs;
     if i64::from(depth) > cx.run.settings.http.max_frame_depth {
-        add_too_deep(cx);
-        return Some(true);
+        add_too_deep(cx, result);
+        return PASSED;
     }
     let mut found = Vec::new();
-    let read = match resources.parsers.of(&cx.result.content_type) {
-        Some(parser) if !cx.result.text.is_empty() => {
-            let agent = user_agent(&cx.result.request_headers);
-            links::find(parser, &cx.result.text, &cx.result.url, agent, &mut found)
+    let read = match resources.parsers.of(&result.content_type) {
+        Some(parser) if !result.text.is_empty() => {
+            let agent = user_agent(&result.request_headers);
+            links::find(parser, &result.text, &result.url, agent, &mut found)
         }
         _ => Ok(()),
     };
     if !needs.intersects(Needs::BODY | Needs::TEXT) {
         // The body was needed only for its links.
-        cx.result.body.clear();
-        cx.result.text.clear();
+        result.body.clear();
+        result.text.clear();
     }
     if let Err(unreadable) = read {
-        let error = error_result(cx, unreadable.class, &unreadable.message);
-        add_part(&mut cx.result, &error, cx.run.settings.results.keep_sub_labels);
-        cx.spare_results.push(error);
+        let error = error_result(cx, result, unreadable.class, &unreadable.message);
+        add_part(result, &error, cx.run.settings.results.keep_sub_labels);
+        cx.give_result(error);
         if !cx.run.settings.http.ignore_failed_resources {
-            judge(&mut cx.result, false);
+            judge(result, false);
         }
-        return Some(cx.result.success);
+        return Begun::Ends { passed: result.success };
     }
     if found.is_empty() {
-        return Some(true);
+        return PASSED;
     }
     let mut page = Box::new(Page::new(id, timing, at_a_time, found.len()));
-    choose(cx, index, id, resources, found, &mut page);
-    page.whole = cx.lend_result();
-    let user = &mut cx.users[index];
-    user.extra().parts.put(page);
-    user.wait = Wait::Page(id);
-    None
+    choose(cx, (index, id), resources, found, &mut page, result);
+    Begun::Loads(page)
 }
 
 /// Selects the links that match the plan's patterns. Links that cannot be loaded get a failed result at once.
 fn choose(
     cx: &mut Context<'_>,
-    index: UserId,
-    id: SamplerId,
+    (index, id): (UserId, SamplerId),
     resources: &Resources,
     found: Vec<String>,
     page: &mut Page,
+    result: &SampleResult,
 ) {
     for mut link in found {
         links::escape(&mut link);
-        if !cx.with_env(index, id, |env, _| resources.accepts(&link, env)) {
+        if !cx.with_env(index, id, |env| resources.accepts(&link, env)) {
             continue;
         }
         let broken = (!links::normalize(&mut link)).then(|| {
             let message = format!("{link} URI can not be normalized");
-            error_result(cx, "java.lang.Exception", &message)
+            error_result(cx, result, "java.lang.Exception", &message)
         });
         if broken.is_some() {
             link.clear();
@@ -245,11 +255,10 @@ fn choose(
 
 /// Adds the error that frames are nested too deeply. JMeter first replaces the result of the redirect's target by
 /// this error, and then the whole sample, under the names of both.
-fn add_too_deep(cx: &mut Context<'_>) {
+fn add_too_deep(cx: &mut Context<'_>, result: &mut SampleResult) {
     let (class, message) = ("java.lang.Exception", "Maximum frame/iframe nesting depth exceeded.");
     let keep_labels = cx.run.settings.results.keep_sub_labels;
-    let error = error_result(cx, class, message);
-    let result = &mut cx.result;
+    let error = error_result(cx, result, class, message);
     let n = result.sub_count;
     add_part(result, &error, keep_labels);
     if n > 0 {
@@ -261,14 +270,18 @@ fn add_too_deep(cx: &mut Context<'_>) {
         };
         result.subs[n].label = label;
     }
-    cx.spare_results.push(error);
+    cx.give_result(error);
 }
 
-/// Returns a copy of the core's current result, failed with an exception.
-fn error_result(cx: &mut Context<'_>, class: &str, message: &str) -> Box<SampleResult> {
-    let mut error = cx.spare_results.pop().unwrap_or_default();
-    error.clear();
-    cx.result.show_in(&mut error);
+/// Returns a copy of a result, failed with an exception.
+fn error_result(
+    cx: &mut Context<'_>,
+    result: &SampleResult,
+    class: &str,
+    message: &str,
+) -> Box<SampleResult> {
+    let mut error = cx.take_result();
+    result.show_in(&mut error);
     put_error(&mut error, class, message);
     error
 }
@@ -308,12 +321,10 @@ fn end_page(cx: &mut Context<'_>, index: UserId) {
         (false, true) => Outcome::Ok,
         (false, false) => Outcome::Status,
     };
-    let is_file = whole.url.starts_with("file:");
-    cx.return_result(whole);
-    if is_file {
-        name_page(cx, index, id);
+    if whole.url.starts_with("file:") {
+        name_page(cx, index, id, &mut whole);
     }
-    cx.complete_page(index, id, timing, outcome);
+    cx.complete_page(index, id, timing, outcome, whole);
 }
 
 /// Fails a result with an exception.

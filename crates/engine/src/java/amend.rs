@@ -1,5 +1,6 @@
-//! Applies a Java reply to the core's result: times, strings and verdicts. If the job failed, the result fails.
+//! Applies a Java reply to a result: times, strings and verdicts. If the job failed, the result fails.
 
+use plan::result::SampleResult;
 use stats::Phases;
 
 use super::reply::{Failed, Out};
@@ -10,24 +11,24 @@ use crate::time::timing::Timing;
 
 /// Applies a Java reply to the result. If the job failed, the result fails as with a failed assertion.
 pub(super) fn amend(
-    cx: &mut Context<'_>,
+    cx: &Context<'_>,
+    result: &mut SampleResult,
     timing: &mut Timing,
     read: &Result<Reply<'_>, Failed>,
     job: &InFlight,
 ) {
-    let mut result = cx.lend_result();
     let reply = match read {
         Ok(reply) => reply,
         Err(failed) => {
             result.success = false;
             result.add_assertion(&job.what).fail_with_error(failed);
-            return cx.return_result(result);
+            return;
         }
     };
     if let Some(found) = &reply.result {
         let start_ms = result.start_ms;
         let times = (result.elapsed, result.idle);
-        found.put_into(&mut result, &cx.run.settings.bodies.default_encoding);
+        found.put_into(result, &cx.run.settings.bodies.default_encoding);
         timing.start += (result.start_ms - start_ms).saturating_mul(MS);
         if result.start_ms != start_ms || (result.elapsed, result.idle) != times {
             timing.idle = result.idle;
@@ -39,9 +40,8 @@ pub(super) fn amend(
     }
     if let Out::Verdicts(verdicts) = &reply.out {
         for verdict in verdicts {
-            verdict.add_to(&mut result);
+            verdict.add_to(result);
             result.success &= !(verdict.failure || verdict.error);
         }
     }
-    cx.return_result(result);
 }

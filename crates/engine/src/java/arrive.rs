@@ -15,7 +15,7 @@ use super::next::must_end;
 use super::reply::{Failed, Out};
 use super::result::Found;
 use super::{
-    Act, InFlight, JobUser, Jobs, Next, Reply, Then, apply, closing, controller, listeners, session,
+    Act, InFlight, JobUser, Jobs, Next, Reply, Then, apply, controller, listeners, session,
 };
 use crate::context::Context;
 use crate::ids::UserId;
@@ -99,18 +99,18 @@ impl Jobs {
         let gives_up = read.as_ref().is_ok_and(|reply| reply.gives_up);
         match then {
             Then::Close(closing) if gives_up => {
-                closing::take_kept(cx, index);
+                cx.spare_results.extend(closing.result);
                 Next::NoResult(closing.id)
             }
             Then::Close(mut closing) => {
-                closing::take_kept(cx, index);
-                amend(cx, &mut closing.timing, &read, job);
+                if let Some(result) = &mut closing.result {
+                    amend(cx, result, &mut closing.timing, &read, job);
+                }
                 closing.since = done;
                 Next::Close(closing)
             }
             Then::Ended(mut ended, next) => {
-                closing::take_kept(cx, index);
-                amend(cx, &mut ended.timing, &read, job);
+                amend(cx, &mut ended.result, &mut ended.timing, &read, job);
                 self.check_in_turn(cx, index, ended, next).map_or(Next::GoOn, Next::Checked)
             }
             Then::Started => {
@@ -223,7 +223,7 @@ fn apply(cx: &mut Context<'_>, index: UserId, then: &Then, reply: &Reply<'_>) {
     apply_ask(cx, index, reply.ask);
 }
 
-/// Makes the sample that Java returned the core's result.
+/// Completes the sample that Java returned.
 fn take_sample(
     cx: &mut Context<'_>,
     index: UserId,
@@ -232,8 +232,7 @@ fn take_sample(
     job: &InFlight,
     done: Nanos,
 ) {
-    let mut result = cx.lend_result();
-    result.clear();
+    let mut result = cx.take_result();
     found.put_into(&mut result, &cx.run.settings.bodies.default_encoding);
     // JMeter's thread also sets the thread name only after the sampler has returned.
     result.thread = None;
@@ -259,8 +258,7 @@ fn take_sample(
         ..Timing::default()
     };
     let outcome = if result.success { Outcome::Ok } else { Outcome::Status };
-    cx.return_result(result);
-    cx.conclude(index, id, timing, outcome);
+    cx.conclude(index, id, timing, outcome, Some(result));
 }
 
 /// Fails a sample because a job before or at its sampler has failed.
@@ -272,15 +270,15 @@ fn fail(
     why: &str,
     done: Nanos,
 ) {
-    let mut timing = cx.begin_plain(index, id);
-    cx.result.success = false;
-    cx.result.code.push_str("500");
-    cx.result.message.push_str(why);
-    cx.result.data_type = "text";
+    let mut timing = cx.begin_timing(index);
     timing.start = if job.act == Some(Act::Sampler) { job.since } else { done };
     timing.end = done.max(timing.start);
-    cx.result.start_ms = cx.clock.wall_ms(timing.start);
-    cx.conclude(index, id, timing, Outcome::Other);
+    let mut result = cx.begin_result(index, id, &timing);
+    result.success = false;
+    result.code.push_str("500");
+    result.message.push_str(why);
+    result.data_type = "text";
+    cx.conclude(index, id, timing, Outcome::Other, Some(result));
 }
 
 /// Records a script's request to stop its user or the whole test.

@@ -1,12 +1,13 @@
-//! Runs post-processors, assertions and listeners in Java on a sample's result, in this order, and then ends the
+//! Work on a sample's result in Java: post-processors, assertions, listeners, in this order, and then the end of the
 //! sample.
 //!
-//! Each of these steps may be a job. Then the result is stored with the waiting user, and the remaining steps
-//! follow after the reply. No job is sent for a sample that the end of the run has cut.
+//! Each of these steps may be a job. Then the result waits with the job's [`Then`], and work on it resumes after the
+//! reply. No job is sent for a sample that the end of the run has cut.
 
 use plan::extract::Extractor;
 use plan::java_backed::Job;
 use plan::plan::SamplerId;
+use plan::result::SampleResult;
 use stats::Outcome;
 
 use super::{Act, Jobs, Then};
@@ -16,7 +17,7 @@ use crate::time::clock::Nanos;
 use crate::time::timing::Timing;
 
 /// A sample that ends, with the progress of the work on its result.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct Closing {
     pub(crate) id: SamplerId,
     pub(crate) timing: Timing,
@@ -29,6 +30,25 @@ pub(crate) struct Closing {
     pub(crate) since: Nanos,
     /// Number of the sample's listeners that have received it.
     pub(crate) told: usize,
+    /// The sample's result; may be absent if nothing reads it.
+    pub(crate) result: Option<Box<SampleResult>>,
+}
+
+impl Closing {
+    /// Returns the sample's result, if some element reads it.
+    pub(crate) fn observed_result(&self) -> Option<&SampleResult> {
+        self.result.as_deref().filter(|_| self.observed)
+    }
+
+    /// Returns the sample's result for changes, if some element reads it.
+    pub(crate) fn observed_result_mut(&mut self) -> Option<&mut SampleResult> {
+        self.result.as_deref_mut().filter(|_| self.observed)
+    }
+
+    /// Moves the sample, with its result, to a user that waits for a job.
+    pub(super) fn wait(&mut self) -> Then {
+        Then::Close(Self { result: self.result.take(), ..*self })
+    }
 }
 
 impl Jobs {
@@ -46,7 +66,8 @@ impl Jobs {
         let mut from = from;
         loop {
             cx.forget_thrown();
-            let job = cx.with_env(index, closing.id, |env, result| {
+            let Some(result) = closing.result.as_deref_mut() else { return true };
+            let job = cx.with_env(index, closing.id, |env| {
                 for (at, extractor) in after.iter().enumerate().skip(from) {
                     if let Extractor::Job(job) = extractor {
                         return Some((at, *job));
@@ -73,7 +94,7 @@ impl Jobs {
             match job {
                 Job::Evaluate(range) => {
                     closing.at = Some(at + 1);
-                    self.hand_over_texts(cx, index, Then::Close(*closing), range);
+                    self.hand_over_texts(cx, index, closing.wait(), range);
                 }
                 Job::Run(_) if at < after.len() => {
                     let runs = after[at..].iter().map_while(|one| match one {
@@ -81,22 +102,22 @@ impl Jobs {
                         _ => None,
                     });
                     closing.at = Some(at + runs.clone().count());
-                    self.hand_over_run(cx, index, Then::Close(*closing), Act::After, runs);
+                    self.hand_over_run(cx, index, closing.wait(), Act::After, runs);
                 }
                 Job::Run(_) => {
                     let runs = checks[at - after.len()..].iter();
                     let runs =
                         runs.map_while(|one| one.job().filter(|job| matches!(job, Job::Run(_))));
                     closing.at = Some(at + runs.clone().count());
-                    self.hand_over_run(cx, index, Then::Close(*closing), Act::Assertion, runs);
+                    self.hand_over_run(cx, index, closing.wait(), Act::Assertion, runs);
                 }
             }
             return false;
         }
     }
 
-    /// Keeps the core's result as the previous result, for elements that read it in the next sample.
-    pub(crate) fn keep_previous(&self, cx: &mut Context<'_>, index: UserId) {
+    /// Keeps a copy of a result as the previous one, for elements that read it in the next sample.
+    pub(crate) fn keep_previous(&self, cx: &mut Context<'_>, index: UserId, result: &SampleResult) {
         if !self.keeps() {
             return;
         }
@@ -105,17 +126,9 @@ impl Jobs {
             None => cx.spare_results.pop().unwrap_or_default(),
         };
         kept.clear();
-        cx.result.duplicate_into(&mut kept);
+        result.duplicate_into(&mut kept);
         (kept.ignore, kept.request, kept.count, kept.errors) =
-            (cx.result.ignore, cx.result.request, cx.result.count, cx.result.errors);
+            (result.ignore, result.request, result.count, result.errors);
         cx.users[index].java().previous = Some(kept);
-    }
-}
-
-/// Makes the result that was stored with a waiting user the core's result again.
-pub(super) fn take_kept(cx: &mut Context<'_>, index: UserId) {
-    if let Some(kept) = cx.users[index].java().result.take() {
-        let used = std::mem::replace(&mut cx.result, kept);
-        cx.spare_results.push(used);
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use stats::Outcome;
 
-use super::{Jobs, Next, Then, closing};
+use super::{Jobs, Next, Then};
 use crate::context::Context;
 use crate::ids::UserId;
 use crate::time::clock::{Nanos, SECOND};
@@ -95,9 +95,7 @@ impl Jobs {
         else {
             return;
         };
-        for result in java.result.into_iter().chain(java.previous) {
-            cx.spare_results.push(result);
-        }
+        cx.spare_results.extend(java.previous);
         if java.number == 0 {
             return;
         }
@@ -123,23 +121,19 @@ impl Jobs {
         cx.users[index].wait = Wait::Ready;
         match then {
             Some(Then::Sampled(id)) => {
-                let mut timing = cx.begin_plain(index, id);
+                let mut timing = cx.begin_timing(index);
                 timing.start = since.unwrap_or(timing.start);
-                cx.result.start_ms = cx.clock.wall_ms(timing.start);
-                cx.result.success = false;
-                cx.result.code.push_str("500");
-                cx.result.message.push_str("Interrupted: the run has ended");
-                Next::Cut(id, timing)
+                let mut result = cx.begin_result(index, id, &timing);
+                result.success = false;
+                result.code.push_str("500");
+                result.message.push_str("Interrupted: the run has ended");
+                Next::Cut(id, timing, result)
             }
             Some(Then::Close(mut closing)) => {
-                closing::take_kept(cx, index);
                 closing.outcome = Outcome::CutByEnd;
                 Next::Close(closing)
             }
-            Some(Then::Ended(ended, _)) => {
-                closing::take_kept(cx, index);
-                Next::Checked(ended)
-            }
+            Some(Then::Ended(ended, _)) => Next::Checked(ended),
             Some(Then::Before(..) | Then::Timers(..) | Then::Begin(_)) => Next::Stop,
             _ => Next::EndUser,
         }

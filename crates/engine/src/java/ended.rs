@@ -3,6 +3,7 @@
 
 use plan::java_backed::Job;
 use plan::plan::ControllerKind;
+use plan::result::SampleResult;
 
 use super::{Act, Jobs, Then};
 use crate::context::Context;
@@ -10,21 +11,22 @@ use crate::ids::UserId;
 use crate::time::timing::Timing;
 use crate::users::Transaction;
 
-/// A transaction that has ended. Its result is the core's result, or is stored with the waiting user.
+/// A transaction that has ended, with its sample.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) open: Box<Transaction>,
     pub(crate) timing: Timing,
+    pub(crate) result: Box<SampleResult>,
 }
 
 impl Jobs {
-    /// Runs the assertions of a transaction's sample (the core's result) from the given index on. Returns the
-    /// transaction when all have run, or `None` if its user waits for one.
+    /// Runs the assertions of a transaction's sample from the given index on. Returns the transaction when all have run,
+    /// or `None` if its user waits for one.
     pub(crate) fn check_in_turn(
         &mut self,
         cx: &mut Context<'_>,
         index: UserId,
-        ended: Ended,
+        mut ended: Ended,
         from: usize,
     ) -> Option<Ended> {
         let plan = cx.plan;
@@ -35,11 +37,7 @@ impl Jobs {
         };
         for (at, check) in settings.checks.iter().enumerate().skip(from) {
             match check.job() {
-                None => {
-                    let mut result = cx.lend_result();
-                    check.run(&mut result, &mut cx.env(index, ""));
-                    cx.return_result(result);
-                }
+                None => check.run(&mut ended.result, &mut cx.env(index, "")),
                 Some(Job::Evaluate(range)) => {
                     self.hand_over_texts(cx, index, Then::Ended(ended, at + 1), range);
                     return None;

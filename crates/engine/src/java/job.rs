@@ -20,12 +20,12 @@ use crate::ids::UserId;
 use crate::users::User;
 
 impl Jobs {
-    /// Builds the message of a job.
+    /// Builds the message of a job. A job works on the result beside `then`, or on the user's undelivered sample.
     pub(super) fn message(
         &mut self,
         cx: &mut Context<'_>,
         index: UserId,
-        then: &Then,
+        (then, result): (&Then, Option<&SampleResult>),
         act: Act,
         ids: &[u32],
     ) -> Vec<u8> {
@@ -49,7 +49,7 @@ impl Jobs {
         write_variables(&cx.users[cx.users.root(index)], cx.plan, &mut out);
         (self.properties, _) = out.properties(&cx.run.shared, self.properties);
         out.int(java.map_or(0, |java| java.sample));
-        for seen in seen(cx, java, (then, act), reads) {
+        for seen in seen(java, (then, act), result, reads) {
             out.flag(seen.is_some());
             if let Some(seen) = seen {
                 result::write(seen, &about, 0, &mut out);
@@ -143,14 +143,15 @@ fn head<'a>(
 /// Returns the results that a job reads: of the current or the previous sample, and the one before a transaction's
 /// sample.
 fn seen<'a>(
-    cx: &'a Context<'_>,
     java: Option<&'a Java>,
     (then, act): (&Then, Act),
+    result: Option<&'a SampleResult>,
     reads: Reads,
 ) -> [Option<&'a SampleResult>; 2] {
     let is_own = act.has_result() || matches!(then, Then::Close(_) | Then::Ended(..));
     let previous = java.and_then(|java| java.previous.as_deref());
-    let seen = if is_own { Some(&*cx.result) } else { previous };
+    let undelivered = java.and_then(|java| Some(&*java.untold.front()?.result));
+    let seen = if is_own { result.or(undelivered) } else { previous };
     let seen = seen.filter(|_| reads.intersects(Reads::RESULT | Reads::BODY));
     // A JMeter thread never makes a transaction's sample the previous result.
     let of_transaction =

@@ -13,7 +13,7 @@ use plan::result::SampleResult;
 use stats::Outcome;
 
 use super::reply::{Failed, Reply};
-use super::{Act, Closing, InFlight, Jobs, Then, amend, closing};
+use super::{Act, Closing, InFlight, Jobs, Then, amend};
 use crate::context::Context;
 use crate::ids::UserId;
 use crate::time::timing::Timing;
@@ -21,29 +21,15 @@ use crate::time::timing::Timing;
 /// A transaction's sample that has not been delivered to all its listeners.
 #[derive(Debug)]
 pub(crate) struct UndeliveredSample {
-    /// The result; `None` while it is stored with the user, which waits for one of the listeners.
-    result: Option<Box<SampleResult>>,
-    listeners: Box<[ListenerId]>,
+    pub(crate) result: Box<SampleResult>,
+    pub(crate) listeners: Box<[ListenerId]>,
     /// Index of the listener that receives the sample next.
-    next: usize,
+    pub(crate) next: usize,
     /// True if the sample's rows contain the name of the user's thread.
-    named: bool,
+    pub(crate) named: bool,
 }
 
 impl UndeliveredSample {
-    /// Returns the index of the first listener that has not received the transaction's sample.
-    pub(crate) fn next(&self) -> usize {
-        self.next
-    }
-
-    pub(crate) fn listeners(&self) -> &[ListenerId] {
-        &self.listeners
-    }
-
-    pub(crate) fn is_named(&self) -> bool {
-        self.named
-    }
-
     /// Returns the next group of consecutive Java listeners that have not received the sample.
     pub(crate) fn java_backed(&self, plan: &Plan) -> Option<Range<usize>> {
         java_backed_from(plan, &self.listeners, self.next, None)
@@ -52,9 +38,10 @@ impl UndeliveredSample {
 
 impl Jobs {
     /// Returns true if listeners in Java receive this sample.
-    pub(crate) fn has_listeners_for(&self, cx: &Context<'_>, closing: &Closing) -> bool {
+    pub(crate) fn has_listeners_for(&self, closing: &Closing) -> bool {
         // If a listener marks the sample as ignored, the remaining listeners still receive it.
-        let ignored = cx.result.ignore && closing.told == 0;
+        let ignores = closing.result.as_deref().is_none_or(|result| result.ignore);
+        let ignored = ignores && closing.told == 0;
         self.listens && !ignored && closing.outcome != Outcome::CutByEnd
     }
 
@@ -72,17 +59,18 @@ impl Jobs {
         let told = plan.samplers[closing.id.0 as usize].listeners[places].iter();
         let told = told.filter(|id| !heard.is_some_and(|heard| heard.contains(id)));
         let told = told.filter_map(|id| java_backed_listener(plan, *id)).map(Job::Run);
-        self.hand_over_run(cx, index, Then::Close(*closing), Act::Listener, told);
+        self.hand_over_run(cx, index, closing.wait(), Act::Listener, told);
     }
 
-    /// Keeps a transaction's sample (the core's result) until the user's next sampler, if Java listeners must
-    /// receive it. Returns false if there are no such listeners.
+    /// Keeps a copy of a transaction's sample until the user's next sampler, if Java listeners must receive it.
+    /// Returns false if there are no such listeners.
     pub(crate) fn keeps_for_listeners(
         &self,
         cx: &mut Context<'_>,
         index: UserId,
         listeners: &[ListenerId],
         named: bool,
+        result: &SampleResult,
     ) -> bool {
         let waits = self.listens
             && (java_backed_from(cx.plan, listeners, 0, None).is_some()
@@ -90,12 +78,11 @@ impl Jobs {
         if !waits {
             return false;
         }
-        let mut copy = cx.spare_results.pop().unwrap_or_default();
-        copy.clear();
-        cx.result.duplicate_into(&mut copy);
-        (copy.count, copy.errors) = (cx.result.count, cx.result.errors);
+        let mut copy = cx.take_result();
+        result.duplicate_into(&mut copy);
+        (copy.count, copy.errors) = (result.count, result.errors);
         let untold =
-            UndeliveredSample { result: Some(copy), listeners: listeners.into(), next: 0, named };
+            UndeliveredSample { result: copy, listeners: listeners.into(), next: 0, named };
         cx.users[index].java().untold.push_back(untold);
         true
     }
@@ -122,14 +109,15 @@ impl Jobs {
         &mut self,
         cx: &mut Context<'_>,
         index: UserId,
-        untold: &UndeliveredSample,
+        untold: UndeliveredSample,
     ) {
         let told = untold.listeners[untold.next..].iter();
         let told = told.filter_map(|id| java_backed_listener(cx.plan, *id));
         let told: Vec<u32> = told.map(|id| id.0).collect();
         if !told.is_empty() {
-            self.send_to_listeners(cx, index, &told);
+            self.send_to_listeners(cx, index, &told, &untold.result);
         }
+        cx.give_result(untold.result);
     }
 }
 
@@ -143,15 +131,9 @@ pub(crate) fn next_listeners(
     java_backed_from(plan, listeners, closing.told, heard)
 }
 
-/// Takes the user's first undelivered transaction sample, and makes its result the core's result.
+/// Takes the user's first undelivered transaction sample.
 pub(crate) fn next_undelivered(cx: &mut Context<'_>, index: UserId) -> Option<UndeliveredSample> {
-    let java = cx.users[index].extra.as_mut()?.parts.get_mut::<super::Java>()?;
-    let mut untold = java.untold.pop_front()?;
-    if let Some(result) = untold.result.take().or_else(|| java.result.take()) {
-        let used = std::mem::replace(&mut cx.result, result);
-        cx.spare_results.push(used);
-    }
-    Some(untold)
+    cx.users[index].extra.as_mut()?.parts.get_mut::<super::Java>()?.untold.pop_front()
 }
 
 /// Stores a transaction's sample with the changes of the Java listeners.
@@ -161,17 +143,13 @@ pub(super) fn take_told(
     read: &Result<Reply<'_>, Failed>,
     job: &InFlight,
 ) {
-    closing::take_kept(cx, index);
+    let Some(mut first) = next_undelivered(cx, index) else { return };
     match read {
-        Ok(_) => amend::amend(cx, &mut Timing::default(), read, job),
+        Ok(_) => amend::amend(cx, &mut first.result, &mut Timing::default(), read, job),
         // A listener's failure does not fail the transaction.
         Err(failed) => cx.log(format!("{}: {failed}", job.what)),
     }
-    let fresh = cx.spare_results.pop().unwrap_or_default();
-    let told = std::mem::replace(&mut cx.result, fresh);
-    if let Some(first) = cx.users[index].java().untold.front_mut() {
-        first.result = Some(told);
-    }
+    cx.users[index].java().untold.push_front(first);
 }
 
 /// Returns the next consecutive Java listeners from an index on, without the listeners in `heard`.

@@ -2,7 +2,7 @@
 //! costs only its size in memory.
 
 use plan::plan::SamplerId;
-use plan::result::Request;
+use plan::result::{Request, SampleResult};
 
 use super::{Closing, Ended};
 use crate::context::Context;
@@ -16,11 +16,11 @@ pub(crate) enum Next {
     GoOn,
     /// The user's sampler has returned no result.
     NoResult(SamplerId),
-    /// The work on the user's sample (the core's result) continues.
+    /// The work on the user's sample continues.
     Close(Closing),
-    /// The end of the run has cut the user's sampler, as the core's result shows.
-    Cut(SamplerId, Timing),
-    /// Assertions have checked the sample of an ended transaction (the core's result).
+    /// The end of the run has cut the user's sampler, as the result shows.
+    Cut(SamplerId, Timing, Box<SampleResult>),
+    /// The sample of an ended transaction has been checked by its assertions.
     Checked(Ended),
     /// The user starts a sampler with its pre-processors.
     Start(SamplerId),

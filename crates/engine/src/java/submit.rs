@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use plan::java_backed::{JavaBackedId, Job, TextRange};
 use plan::plan::SamplerId;
+use plan::result::SampleResult;
 
 use super::message::Kind;
 use super::writer::Writer;
@@ -97,19 +98,13 @@ impl Jobs {
         ids: &[u32],
         range: TextRange,
     ) {
-        let message = self.message(cx, index, &then, act, ids);
+        let message = self.message(cx, index, (&then, then.result()), act, ids);
         let ticket = self.send_job(cx, index, message, act, ids.first().copied(), range);
-        let has_result = act == Act::Listener || matches!(then, Then::Close(_) | Then::Ended(..));
-        let kept = has_result.then(|| {
-            let fresh = cx.spare_results.pop().unwrap_or_default();
-            std::mem::replace(&mut cx.result, fresh)
-        });
         let user = &mut cx.users[index];
         user.wait = Wait::Java;
         let java = user.java();
         java.ticket = ticket;
         java.then = Some(then);
-        java.result = kept;
     }
 
     /// Returns true if the sampler's headers must be requested from Java, because scripts have changed headers that
@@ -123,10 +118,16 @@ impl Jobs {
                 .is_some_and(|java| java.lasting)
     }
 
-    /// Sends the core's result to listeners in Java; the user does not wait for them.
-    pub(crate) fn send_to_listeners(&mut self, cx: &mut Context<'_>, index: UserId, ids: &[u32]) {
-        let then = Then::Pull(None);
-        let message = self.message(cx, index, &then, Act::Listener, ids);
+    /// Sends a result to listeners in Java; the user does not wait for them.
+    pub(crate) fn send_to_listeners(
+        &mut self,
+        cx: &mut Context<'_>,
+        index: UserId,
+        ids: &[u32],
+        result: &SampleResult,
+    ) {
+        let then = (&Then::Pull(None), Some(result));
+        let message = self.message(cx, index, then, Act::Listener, ids);
         self.send_job(
             cx,
             index,

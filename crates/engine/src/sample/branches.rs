@@ -7,31 +7,31 @@ use crate::sample::reporting::Reporting;
 use crate::time::timing::Timing;
 
 impl Reporting<'_, '_> {
-    /// Moves the core's current result into the parent sample of a branch.
-    pub(crate) fn add_to_branches(&mut self, branch: UserId, timing: &Timing, success: bool) {
-        let fresh = self.cx.spare_results.pop().unwrap_or_default();
-        let mut part = std::mem::replace(&mut self.cx.result, fresh);
-        if !self.sinks.rows.with_bodies() {
-            std::mem::swap(&mut part.body, &mut self.cx.result.body);
-            std::mem::swap(&mut part.text, &mut self.cx.result.text);
+    /// Moves a result into the parent sample of a branch.
+    pub(crate) fn add_to_branches(
+        &mut self,
+        branch: UserId,
+        timing: &Timing,
+        success: bool,
+        part: &mut SampleResult,
+    ) {
+        let bodies = self.sinks.rows.with_bodies();
+        if let Some(whole) = self.note_part(branch, part, timing, success) {
+            move_into(part, whole.add_sub(), bodies);
         }
-        // The action that the result requests of the branch is read from the core's current result later.
-        let request = part.request;
-        if let Some(whole) = self.note_part(branch, &part, timing, success) {
-            std::mem::swap(whole.add_sub(), &mut part);
-        }
-        self.cx.spare_results.push(part);
-        self.cx.result.request = request;
-        (self.cx.result.success, self.cx.result.ignore) = (success, false);
     }
 
-    /// Copies the core's current result into the parent sample of a branch.
-    pub(crate) fn show_to_branches(&mut self, branch: UserId, timing: &Timing, success: bool) {
-        let part = self.cx.lend_result();
-        if let Some(whole) = self.note_part(branch, &part, timing, success) {
+    /// Copies a result into the parent sample of a branch.
+    pub(crate) fn show_to_branches(
+        &mut self,
+        branch: UserId,
+        timing: &Timing,
+        success: bool,
+        part: &SampleResult,
+    ) {
+        if let Some(whole) = self.note_part(branch, part, timing, success) {
             part.duplicate_into(whole.add_sub());
         }
-        self.cx.return_result(part);
     }
 
     /// Adds the measurements of a branch's sample to those of the parent sample.
@@ -60,5 +60,17 @@ impl Reporting<'_, '_> {
         if let Some(branches) = self.cx.branches_mut(parent) {
             branches.cut = true;
         }
+    }
+}
+
+/// Moves a result into a sub-result of another one. Without `bodies` the buffers of its body stay for the next sample,
+/// because nothing reads the body of the sub-result.
+pub(super) fn move_into(part: &mut SampleResult, sub: &mut SampleResult, bodies: bool) {
+    std::mem::swap(part, sub);
+    if !bodies {
+        sub.body.clear();
+        sub.text.clear();
+        std::mem::swap(&mut part.body, &mut sub.body);
+        std::mem::swap(&mut part.text, &mut sub.text);
     }
 }

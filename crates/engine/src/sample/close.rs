@@ -2,7 +2,7 @@
 //! sample. Hot.
 
 use plan::plan::SamplerId;
-use plan::result::Request;
+use plan::result::{Request, SampleResult};
 use stats::Outcome;
 
 use crate::context::Context;
@@ -26,17 +26,20 @@ impl Samples {
         (index, id): (UserId, SamplerId),
         timing: &Timing,
         outcome: Outcome,
+        mut result: Option<Box<SampleResult>>,
     ) -> Step {
         self.unwatch(on.cx, index, id);
-        let observed = on.cx.observes(id);
-        names::name_at_end(on.cx, index, id, observed);
+        let observed = on.cx.observes(id) && result.is_some();
+        let shown = result.as_deref_mut().filter(|_| observed);
+        names::name_at_end(on.cx, index, id, shown);
         let (at, since, told) = (None, Nanos::MIN, 0);
-        let mut closing = Closing { id, timing: *timing, outcome, observed, at, since, told };
-        if observed {
-            if is_processed(on, id, timing) {
+        let mut closing =
+            Closing { id, timing: *timing, outcome, observed, at, since, told, result };
+        if let Some(result) = closing.result.as_deref_mut().filter(|_| observed) {
+            if is_processed(on, id, timing, result) {
                 closing.at = Some(0);
-                note(on.cx, index, id);
-            } else if !on.cx.result.success && outcome == Outcome::Ok {
+                note(on.cx, index, id, result);
+            } else if !result.success && outcome == Outcome::Ok {
                 closing.outcome = Outcome::Assertion;
             }
         }
@@ -45,6 +48,18 @@ impl Samples {
 
     /// Continues the end of a sample after a job.
     pub(crate) fn close_on(
+        &mut self,
+        on: &mut Reporting<'_, '_>,
+        index: UserId,
+        closing: &mut Closing,
+    ) -> Step {
+        let step = self.process(on, index, closing);
+        on.cx.spare_results.extend(closing.result.take());
+        step
+    }
+
+    /// Runs the remaining processors, assertions and listeners of a sample in Java, then finishes the sample.
+    fn process(
         &mut self,
         on: &mut Reporting<'_, '_>,
         index: UserId,
@@ -60,19 +75,23 @@ impl Samples {
             {
                 return close_lost(on, index, closing, asked);
             }
-            // Sub-results that processors add increase the sample's size, as in JMeter.
-            closing.timing.received = on.cx.result.bytes;
-            if !on.cx.result.success && closing.outcome == Outcome::Ok {
-                closing.outcome = Outcome::Assertion;
+            if let Some(result) = closing.result.as_deref() {
+                // Sub-results that processors add increase the sample's size, as in JMeter.
+                closing.timing.received = result.bytes;
+                if !result.success && closing.outcome == Outcome::Ok {
+                    closing.outcome = Outcome::Assertion;
+                }
+                on.cx.set_last_ok(index, result.success);
+                on.jobs.keep_previous(on.cx, index, result);
             }
-            on.cx.set_last_ok(index, on.cx.result.success);
-            on.jobs.keep_previous(on.cx, index);
         }
         if closing.observed && on.deliver_to_java(index, closing) {
             return Step::Done;
         }
-        if closing.told > 0 {
-            on.jobs.keep_previous(on.cx, index);
+        if closing.told > 0
+            && let Some(result) = closing.result.as_deref()
+        {
+            on.jobs.keep_previous(on.cx, index, result);
         }
         self.finish(on, index, closing)
     }
@@ -99,8 +118,9 @@ fn close_lost(
     closing: &Closing,
     request: Request,
 ) -> Step {
-    on.jobs.keep_previous(on.cx, index);
-    on.cx.result.thread = None;
+    if let Some(result) = closing.result.as_deref() {
+        on.jobs.keep_previous(on.cx, index, result);
+    }
     on.cx.users[index].intended = closing.timing.end.max(closing.since);
     let mut asked = RequestedActions::default();
     asked.add(request);
@@ -108,12 +128,14 @@ fn close_lost(
     after_sample(on, (index, closing.id), true, asked)
 }
 
-/// Copies the measurements into the core's current result. Returns true if processors, assertions or other elements use
-/// the result.
-fn is_processed(on: &mut Reporting<'_, '_>, id: SamplerId, timing: &Timing) -> bool {
-    let plan = on.cx.plan;
-    let sampler = &plan.samplers[id.0 as usize];
-    let result = &mut on.cx.result;
+/// Copies the measurements into the result. Returns true if processors, assertions or other elements use the result.
+fn is_processed(
+    on: &Reporting<'_, '_>,
+    id: SamplerId,
+    timing: &Timing,
+    result: &mut SampleResult,
+) -> bool {
+    let sampler = &on.cx.plan.samplers[id.0 as usize];
     (result.elapsed, result.latency, result.connect) =
         (timing.elapsed(), timing.latency, timing.connect);
     (result.bytes, result.sent, result.idle) = (timing.received, timing.sent, timing.idle);
@@ -127,9 +149,9 @@ fn is_noted(cx: &Context<'_>) -> bool {
 }
 
 /// Stores the parts of the result that elements such as a URL Re-writing Modifier read later.
-fn note(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
+fn note(cx: &mut Context<'_>, index: UserId, id: SamplerId, result: &mut SampleResult) {
     if is_noted(cx) {
         let plan = cx.plan;
-        cx.with_env(index, id, |env, result| plan::event::note(result, plan, env));
+        cx.with_env(index, id, |env| plan::event::note(result, plan, env));
     }
 }

@@ -4,7 +4,7 @@
 use std::num::NonZeroU32;
 
 use plan::plan::{Needs, Phase, SamplerId, SamplerKind};
-use plan::result::SampleResult;
+use plan::result::{Request, SampleResult};
 use stats::kept::{Reasons, Texts};
 use stats::{Check, Counter, Outcome, Sample};
 
@@ -19,7 +19,7 @@ use crate::sample::samples::Samples;
 use crate::sample::step::Step;
 use crate::settings::series::parsed;
 use crate::time::clock::Nanos;
-use crate::time::timing::TraceId;
+use crate::time::timing::{Timing, TraceId};
 use crate::users::SamplerChange;
 
 impl Samples {
@@ -28,19 +28,21 @@ impl Samples {
         &mut self,
         on: &mut Reporting<'_, '_>,
         index: UserId,
-        closing: &Closing,
+        closing: &mut Closing,
     ) -> Step {
-        let Closing { id, timing, outcome, observed, since, told, .. } = closing;
-        let success = if *observed { on.cx.result.success } else { *outcome == Outcome::Ok };
+        let Closing { id, timing, outcome, since, told, .. } = *closing;
+        let (success, ignored, request) = match closing.observed_result() {
+            Some(result) => (result.success, result.ignore, result.request),
+            None => (outcome == Outcome::Ok, false, Request::Nothing),
+        };
         // Java listeners may change the result, but only after all other elements have read its status.
-        if *told == 0 {
+        if told == 0 {
             on.cx.set_last_ok(index, success);
         }
-        let cut = *outcome == Outcome::CutByEnd;
+        let cut = outcome == Outcome::CutByEnd;
         if cut {
             on.cut_transactions(index);
         }
-        let ignored = *observed && on.cx.result.ignore;
         let recorded = self.report(on, index, closing, (success, ignored));
         if cut {
             // The recorder itself counts the samples that it receives.
@@ -49,9 +51,9 @@ impl Samples {
                 on.cut_branch(index);
             }
         }
-        on.cx.users[index].intended = timing.end.max(*since);
-        let asked = asked(on.cx, index, closing, success || ignored);
-        after_sample(on, (index, *id), success || cut, asked)
+        on.cx.users[index].intended = timing.end.max(since);
+        let asked = asked(on.cx, (index, id), request, success || ignored);
+        after_sample(on, (index, id), success || cut, asked)
     }
 
     /// Reports a sample separately or as part of its parent sample. Returns true if the sample was recorded.
@@ -59,22 +61,23 @@ impl Samples {
         &mut self,
         on: &mut Reporting<'_, '_>,
         index: UserId,
-        closing: &Closing,
+        closing: &mut Closing,
         (success, ignored): (bool, bool),
     ) -> bool {
-        let Closing { id, timing, observed, told, .. } = closing;
+        let Closing { id, told, .. } = *closing;
         // An ignored sample is not reported to any listener.
-        if ignored && *told == 0 {
+        if ignored && told == 0 {
             return false;
         }
         let sampler = &on.cx.plan.samplers[id.0 as usize];
         let silent = on.cx.is_silent(index);
         if let Some(around) = on.parent_around(index, sampler.controller) {
             if silent {
-                on.show_to_branches(index, timing, success);
+                let (timing, result) = part(on.cx, closing, success);
+                on.show_to_branches(index, timing, success, result);
             }
-            if *observed {
-                on.write_part(index, sampler);
+            if let Some(result) = closing.observed_result_mut() {
+                on.write_part(index, sampler, result);
             }
             // A listener may have marked the result as ignored, too late for other listeners.
             if ignored {
@@ -83,12 +86,15 @@ impl Samples {
             if !silent {
                 self.count(on, index, closing, success);
             }
-            on.add_inside_parent(index, *id, around, timing, success);
-            on.add_to_parent(index, *id, around, *timing, success);
+            let result = closing.observed_result();
+            on.add_inside_parent(index, id, around, (&closing.timing, success), result);
+            let (timing, result) = part(on.cx, closing, success);
+            on.nest(index, around, timing, success, result);
             return !silent;
         }
         if silent {
-            on.add_to_branches(index, timing, success);
+            let (timing, result) = part(on.cx, closing, success);
+            on.add_to_branches(index, timing, success, result);
             return false;
         }
         self.record(on, index, closing, success);
@@ -100,19 +106,16 @@ impl Samples {
         &mut self,
         on: &mut Reporting<'_, '_>,
         index: UserId,
-        closing: &Closing,
+        closing: &mut Closing,
         success: bool,
     ) {
         self.count(on, index, closing, success);
-        let Closing { id, timing, observed, told, .. } = closing;
+        let Closing { id, told, .. } = *closing;
         let sampler = &on.cx.plan.samplers[id.0 as usize];
-        if *observed {
-            on.write_rows(index, &sampler.listeners, Part::From(*told), true);
-        } else {
-            // The thread name belongs to an earlier sample.
-            on.cx.result.thread = None;
+        if let Some(result) = closing.observed_result_mut() {
+            on.write_rows(index, &sampler.listeners, Part::From(told), true, result);
         }
-        on.add_to_transactions(index, *id, timing, success);
+        on.add_to_transactions(index, id, &closing.timing, success, closing.observed_result());
     }
 
     /// Adds a sample to the run's statistics. This includes samples that listeners receive only as part of a
@@ -131,8 +134,8 @@ impl Samples {
         let foreign = *since != Nanos::MIN
             || sampler.needs.contains(Needs::LABEL)
             || matches!(sampler.kind, SamplerKind::JavaBacked(_));
-        if foreign && *observed {
-            sample.label = on.cx.recorder.intern(&on.cx.result.label);
+        if let Some(result) = closing.observed_result().filter(|_| foreign) {
+            sample.label = on.cx.recorder.intern(&result.label);
         }
         if let Some(most) = on.cx.run.settings.most_unconnected {
             self.count_unconnected(on.cx, sample.outcome, most);
@@ -149,15 +152,18 @@ impl Samples {
             on.cx.recorder.stalled(&sample);
         }
         if on.cx.run.diary.has_samples() {
-            log_sample(on.cx, index, &sample, *observed);
+            log_sample(on.cx, index, &sample, closing.observed_result());
         }
         if !success {
-            let result = &on.cx.result;
-            let message = failure_words(result, sample.outcome);
-            reasons.error = on.cx.recorder.error(&sample, &result.code, message);
+            let result = closing.result.as_deref();
+            let message = result.map_or("", |result| failure_words(result, sample.outcome));
+            let code = result.map_or("", |result| &*result.code);
+            reasons.error = on.cx.recorder.error(&sample, code, message);
         }
         if reasons.any() {
-            keep(on.cx, reasons, &sample, (*observed || timing.headed, timing.trace));
+            let shown = *observed || timing.headed || !success;
+            let result = closing.result.as_deref().filter(|_| shown);
+            keep(on.cx, reasons, &sample, result, timing.trace);
         }
     }
 
@@ -198,7 +204,7 @@ impl Samples {
         };
         Sample {
             outcome: *outcome,
-            check: check(cx, closing),
+            check: check(closing),
             success,
             elapsed: timing.elapsed(),
             latency: timing.latency,
@@ -244,11 +250,9 @@ fn count_numbers(
 
 /// Returns the result of the assertions on the response of a sample.
 #[inline]
-fn check(cx: &Context<'_>, closing: &Closing) -> Check {
-    if !closing.observed || !closing.outcome.is_answered() {
-        return Check::Unchecked;
-    }
-    match cx.result.is_as_expected() {
+fn check(closing: &Closing) -> Check {
+    let result = closing.observed_result().filter(|_| closing.outcome.is_answered());
+    match result.and_then(SampleResult::is_as_expected) {
         None => Check::Unchecked,
         Some(true) => Check::Expected,
         Some(false) => Check::Unexpected,
@@ -267,13 +271,18 @@ fn failure_words(result: &SampleResult, outcome: Outcome) -> &str {
     found.unwrap_or(&result.message)
 }
 
-/// Keeps the details of a sample for the report, with the requested parts of its result; a failed sample always has
-/// its messages. `shown` is true if the core's current result is the result of the sample.
+/// Keeps the details of a sample for the report, with the requested parts of its result; a failed sample always has its
+/// messages.
 #[cold]
-fn keep(cx: &mut Context<'_>, reasons: Reasons, sample: &Sample, (shown, trace): (bool, TraceId)) {
-    let result = &*cx.result;
+fn keep(
+    cx: &mut Context<'_>,
+    reasons: Reasons,
+    sample: &Sample,
+    result: Option<&SampleResult>,
+    trace: TraceId,
+) {
     let mut texts = Texts { trace: cx.tags.number(trace), ..Texts::default() };
-    if shown || !sample.success {
+    if let Some(result) = result {
         texts.code = &result.code;
         texts.message = failure_words(result, sample.outcome);
         let line = [&*result.method, " ", &*result.url, "\n"];
@@ -284,16 +293,36 @@ fn keep(cx: &mut Context<'_>, reasons: Reasons, sample: &Sample, (shown, trace):
     cx.recorder.keep(reasons, sample, &texts);
 }
 
+/// Returns the times and the result of a sample that becomes part of another one. A result that nothing reads has only
+/// the status and the times that the other sample needs.
+fn part<'c>(
+    cx: &mut Context<'_>,
+    closing: &'c mut Closing,
+    success: bool,
+) -> (&'c Timing, &'c mut SampleResult) {
+    let Closing { timing, observed, result, .. } = closing;
+    let result = result.get_or_insert_with(|| cx.take_result());
+    if !*observed {
+        result.clear();
+        result.start_ms = cx.clock.wall_ms(timing.start);
+        (result.elapsed, result.success) = (timing.elapsed(), success);
+    }
+    (timing, result)
+}
+
 /// Returns the actions that a reported sample requests: through its result, through scripts, and through its thread
 /// group's setting for failures.
-fn asked(cx: &mut Context<'_>, index: UserId, closing: &Closing, passed: bool) -> RequestedActions {
+fn asked(
+    cx: &mut Context<'_>,
+    (index, id): (UserId, SamplerId),
+    request: Request,
+    passed: bool,
+) -> RequestedActions {
     let mut asked = RequestedActions::default();
-    if closing.observed {
-        asked.add(cx.result.request);
-    }
+    asked.add(request);
     asked.add(forget_given(cx, index));
     if !passed {
-        let on_failure = &cx.plan.samplers[closing.id.0 as usize].on_failure;
+        let on_failure = &cx.plan.samplers[id.0 as usize].on_failure;
         asked.add(on_failure.stop);
         asked.add(on_failure.leave);
     }
@@ -301,22 +330,22 @@ fn asked(cx: &mut Context<'_>, index: UserId, closing: &Closing, passed: bool) -
 }
 
 /// Drops what scripts have set for a sample that has ended. Returns the action that they requested.
-pub(super) fn forget_given(cx: &mut Context<'_>, index: UserId) -> plan::result::Request {
+pub(super) fn forget_given(cx: &mut Context<'_>, index: UserId) -> Request {
     if let Some(extra) = cx.users[index].extra.as_deref_mut()
         && let Some(java) = extra.parts.get_mut::<Java>()
     {
         extra.given = SamplerChange::default();
         return java.end_sample();
     }
-    plan::result::Request::Nothing
+    Request::Nothing
 }
 
 /// Logs a recorded sample, if the user has enabled this log.
-fn log_sample(cx: &Context<'_>, index: UserId, sample: &Sample, observed: bool) {
+fn log_sample(cx: &Context<'_>, index: UserId, sample: &Sample, observed: Option<&SampleResult>) {
     let line = cx.run.diary.sample(cx.clock.now(), || {
         let label = cx.recorder.name(sample.label);
         let outcome = if sample.success { "ok" } else { "failed" };
-        let code = if observed { &*cx.result.code } else { "" };
+        let code = observed.map_or("", |result| &*result.code);
         let ms = sample.elapsed as f64 / 1e6;
         let thread = cx.thread_name(index);
         format!("{thread}: {label}: {outcome} {code} in {ms:.1} ms, {} bytes", sample.received)

@@ -45,12 +45,13 @@ impl Samples {
         (index, id): (UserId, SamplerId),
         work: impl FnOnce(&mut Env<'_>, &mut SampleResult) -> u64,
     ) -> Step {
-        let timing = on.cx.begin_plain(index, id);
-        let sleep = on.cx.with_env(index, id, work);
+        let timing = on.cx.begin_timing(index);
+        let mut result = on.cx.begin_result(index, id, &timing);
+        let sleep = on.cx.with_env(index, id, |env| work(env, &mut result));
         if sleep == 0 || on.cx.has_thrown() {
-            return self.end_plain(on, (index, id), timing);
+            return self.end_plain(on, (index, id), timing, result);
         }
-        sleep_user(on.cx, (index, id), &timing, sleep);
+        sleep_user(on.cx, (index, id), &timing, sleep, result);
         Step::Done
     }
 
@@ -65,23 +66,22 @@ impl Samples {
         let start = user.intended;
         let due = user.links.deadline;
         let Some(pending) = user.extra().pending.take() else { return Step::Done };
-        let old = std::mem::replace(&mut on.cx.result, pending);
-        on.cx.spare_results.push(old);
         let lag = (on.cx.clock.now() - due).max(0) as u64;
-        self.end_plain(on, (index, id), Timing { start, lag, ..Timing::default() })
+        self.end_plain(on, (index, id), Timing { start, lag, ..Timing::default() }, pending)
     }
 
-    /// Ends the sample of a sampler that has computed the core's current result.
+    /// Ends the sample of a sampler that has computed its result.
     pub(crate) fn end_plain(
         &mut self,
         on: &mut Reporting<'_, '_>,
         (index, id): (UserId, SamplerId),
         mut timing: Timing,
+        result: Box<SampleResult>,
     ) -> Step {
         if on.cx.has_thrown() {
+            on.cx.give_result(result);
             return Step::Lose(id);
         }
-        let result = &on.cx.result;
         timing.end = match result.elapsed {
             0 => on.cx.clock.now(),
             claimed => timing.start + claimed as Nanos,
@@ -90,13 +90,18 @@ impl Samples {
         (timing.latency, timing.connect) = (result.latency, result.connect);
         (timing.received, timing.sent) = (result.bytes, result.sent);
         let outcome = if result.success { Outcome::Ok } else { Outcome::Status };
-        self.close(on, (index, id), &timing, outcome)
+        self.close(on, (index, id), &timing, outcome, Some(result))
     }
 }
 
-/// Stores the core's current result with its user, which sleeps for this number of nanoseconds.
-fn sleep_user(cx: &mut Context<'_>, (index, id): (UserId, SamplerId), timing: &Timing, sleep: u64) {
-    let pending = cx.lend_result();
+/// Stores a result with its user, which sleeps for this number of nanoseconds.
+fn sleep_user(
+    cx: &mut Context<'_>,
+    (index, id): (UserId, SamplerId),
+    timing: &Timing,
+    sleep: u64,
+    pending: Box<SampleResult>,
+) {
     let user = &mut cx.users[index];
     user.extra().pending = Some(pending);
     user.wait = Wait::Sleep(id);

@@ -7,6 +7,7 @@
 
 use plan::action::Action;
 use plan::plan::{Before, SamplerId, SamplerKind};
+use plan::result::SampleResult;
 
 use crate::context::Context;
 use crate::ids::UserId;
@@ -41,24 +42,27 @@ pub(crate) fn name_at_start(cx: &mut Context<'_>, index: UserId, id: SamplerId) 
     }
 }
 
-/// Sets the name of an HTTP sample after all responses have arrived. If `observed` is true, its result is the
-/// core's current result.
-pub(crate) fn name_at_end(cx: &mut Context<'_>, index: UserId, id: SamplerId, observed: bool) {
+/// Sets the name of an HTTP sample after all responses have arrived. `observed` is its result, if anything reads it.
+pub(crate) fn name_at_end(
+    cx: &mut Context<'_>,
+    index: UserId,
+    id: SamplerId,
+    observed: Option<&mut SampleResult>,
+) {
     let sampler = &cx.plan.samplers[id.0 as usize];
     let is_http = matches!(sampler.kind, SamplerKind::Http(_));
     if !is_http || sampler.name.fixed().is_some() || cx.own_label(index).is_some() {
         return;
     }
     // A sample that failed before its URL was built has no name, or already has it.
-    let no_url = cx.result.url.is_empty();
-    if observed && (no_url || cx.result.label != cx.sampler_name(index, id)) {
+    if let Some(result) = &observed
+        && (result.url.is_empty() || result.label != cx.sampler_name(index, id))
+    {
         return;
     }
     cx.name_sampler(index, id);
-    if observed {
-        let mut label = std::mem::take(&mut cx.result.label);
-        label.clear();
-        label.push_str(cx.sampler_name(index, id));
-        cx.result.label = label;
+    if let Some(result) = observed {
+        result.label.clear();
+        result.label.push_str(cx.sampler_name(index, id));
     }
 }

@@ -23,14 +23,15 @@ impl Reporting<'_, '_> {
         self.sinks.reports_results()
     }
 
-    /// Passes the core's current result to `listeners`, in JMeter's order. `named` is true if the thread name is
-    /// included; JMeter omits it for a transaction without samples.
+    /// Passes a result to `listeners`, in JMeter's order. `named` is true if the thread name is included; JMeter omits it
+    /// for a transaction without samples.
     pub(crate) fn write_rows(
         &mut self,
         index: UserId,
         listeners: &[ListenerId],
         part: Part,
         named: bool,
+        result: &mut SampleResult,
     ) {
         if !self.reports_results() {
             return;
@@ -48,7 +49,7 @@ impl Reporting<'_, '_> {
                 ListenerKind::File(_) if at < from => {
                     // This listener has received the sample, so its file is marked as written.
                     if let Some(sink) = self.sinks.rows.of(*id)
-                        && self.sinks.rows.takes(sink, self.cx.result.success)
+                        && self.sinks.rows.takes(sink, result.success)
                     {
                         written.add(self.sinks.rows.file(sink));
                     }
@@ -56,18 +57,18 @@ impl Reporting<'_, '_> {
                 _ if at < from => {}
                 ListenerKind::File(_) => {
                     if let Some(sink) = self.sinks.rows.of(*id) {
-                        self.write_to(index, sink, &mut written, &thread_name, active);
+                        self.write_to(index, (sink, &mut written), &thread_name, active, result);
                     }
                 }
-                ListenerKind::Saver(saver) => self.save_response(index, *id, saver),
+                ListenerKind::Saver(saver) => self.save_response(index, *id, saver, result),
                 ListenerKind::JavaBacked(_) => {}
-                ListenerKind::Backend(_) => self.feed(*id, &thread_name, active.1),
+                ListenerKind::Backend(_) => self.feed(*id, &thread_name, active.1, result),
             }
         }
         let roots = if matches!(part, Part::From(_)) { self.sinks.rows.roots().len() } else { 0 };
         for at in 0..roots {
             let sink = self.sinks.rows.roots()[at];
-            self.write_to(index, sink, &mut written, &thread_name, active);
+            self.write_to(index, (sink, &mut written), &thread_name, active, result);
         }
         self.cx.texts.give(thread_name);
     }
@@ -80,13 +81,13 @@ impl Reporting<'_, '_> {
     fn write_to(
         &mut self,
         index: UserId,
-        sink: usize,
-        written: &mut Written,
+        (sink, written): (usize, &mut Written),
         thread_name: &str,
         active: (u32, u32),
+        result: &SampleResult,
     ) {
         let file = self.sinks.rows.file(sink);
-        if !self.sinks.rows.takes(sink, self.cx.result.success) || !written.add(file) {
+        if !self.sinks.rows.takes(sink, result.success) || !written.add(file) {
             return;
         }
         let names = Arc::clone(&self.sinks.rows.variables);
@@ -109,18 +110,18 @@ impl Reporting<'_, '_> {
         self.sinks.rows.add(sink, |out| {
             if columns.xml {
                 let mut printer = Printer::new(out);
-                write_element(&mut printer, &columns, &self.cx.result, &about, 0);
+                write_element(&mut printer, &columns, result, &about, 0);
                 printer.end_line();
             } else {
-                write_rows(out, &columns, &self.cx.result, &about, 0);
+                write_rows(out, &columns, result, &about, 0);
             }
         });
     }
 
-    /// Passes the core's current result to a Backend Listener.
-    fn feed(&mut self, id: ListenerId, thread_name: &str, active: u32) {
-        let Some(feed) = self.sinks.feeds.iter_mut().find(|feed| feed.0 == id) else { return };
-        let (feed, result) = (&mut feed.1, &*self.cx.result);
+    /// Passes a result to a Backend Listener.
+    fn feed(&mut self, id: ListenerId, thread_name: &str, active: u32, result: &SampleResult) {
+        let feed = self.sinks.feeds.iter_mut().find(|feed| feed.0 == id);
+        let Some((_, feed)) = feed else { return };
         let ms = |nanos| stats::sample::millis(nanos);
         if feed.kind == BackendKind::InfluxRaw {
             let times = [ms(result.elapsed), ms(result.latency), ms(result.connect)];

@@ -1,9 +1,11 @@
 //! Delivery of results to listeners in order: result files and Backend Listeners on this core, and listeners in Java.
 
 use plan::plan::ListenerId;
+use plan::result::SampleResult;
 
 use crate::context::Context;
 use crate::ids::UserId;
+use crate::java::listeners::UndeliveredSample;
 use crate::java::{Closing, Ended, Java, Jobs, Then, listeners};
 use crate::results::Sinks;
 use crate::sample::record::Part;
@@ -19,7 +21,7 @@ impl Reporting<'_, '_> {
     /// Passes a sample to Java listeners, and to native listeners before them in the order. Returns true if the
     /// user waits for a Java listener.
     pub(crate) fn deliver_to_java(&mut self, index: UserId, closing: &mut Closing) -> bool {
-        if !self.jobs.has_listeners_for(self.cx, closing) {
+        if !self.jobs.has_listeners_for(closing) {
             return false;
         }
         let sampler = &self.cx.plan.samplers[closing.id.0 as usize];
@@ -27,43 +29,48 @@ impl Reporting<'_, '_> {
         let heard = self.transaction_listeners(index, sampler.controller);
         let plan = self.cx.plan;
         let Some(places) = listeners::next_listeners(plan, closing, heard) else { return false };
-        if heard.is_none() && !self.cx.is_silent(index) {
+        if heard.is_none()
+            && !self.cx.is_silent(index)
+            && let Some(result) = closing.result.as_deref_mut()
+        {
             let part = Part::Between(closing.told, places.start);
-            self.write_rows(index, &sampler.listeners, part, true);
+            self.write_rows(index, &sampler.listeners, part, true, result);
         }
         self.jobs.deliver_sample(self.cx, index, closing, places, heard);
         true
     }
 
-    /// Runs the assertions on a transaction's sample (the core's current result), and reports the sample.
+    /// Runs the assertions on a transaction's sample, and reports it.
     pub(crate) fn check_in_turn(&mut self, index: UserId, ended: Ended, from: usize) {
         if let Some(ended) = self.jobs.check_in_turn(self.cx, index, ended, from) {
-            self.report_complete(index, &ended);
+            self.report_complete(index, ended);
         }
     }
 
-    /// Passes a transaction's sample (the core's current result) to its listeners: at once, or before the user's
-    /// next sampler if some listeners are in Java.
+    /// Passes a transaction's sample to its listeners: at once, or before the user's next sampler if some listeners are
+    /// in Java.
     pub(crate) fn deliver_transaction(
         &mut self,
         index: UserId,
         listeners: &[ListenerId],
         named: bool,
+        result: &mut SampleResult,
     ) {
-        if !self.jobs.keeps_for_listeners(self.cx, index, listeners, named) {
-            self.write_rows(index, listeners, Part::From(0), named);
+        if !self.jobs.keeps_for_listeners(self.cx, index, listeners, named, result) {
+            self.write_rows(index, listeners, Part::From(0), named, result);
         }
     }
 
     /// Delivers results that listeners have not received yet. Returns true if the user waits for listeners.
     pub(crate) fn catch_up(&mut self, index: UserId, then: Then) -> bool {
-        while let Some(untold) = listeners::next_undelivered(self.cx, index) {
-            let (next, named) = (untold.next(), untold.is_named());
+        while let Some(mut untold) = listeners::next_undelivered(self.cx, index) {
             let Some(places) = untold.java_backed(self.cx.plan) else {
-                self.write_rows(index, untold.listeners(), Part::From(next), named);
+                self.write_undelivered(index, Part::From(untold.next), &mut untold);
+                self.cx.give_result(untold.result);
                 continue;
             };
-            self.write_rows(index, untold.listeners(), Part::Between(next, places.start), named);
+            let part = Part::Between(untold.next, places.start);
+            self.write_undelivered(index, part, &mut untold);
             self.jobs.deliver_undelivered(self.cx, index, then, untold, places);
             return true;
         }
@@ -76,14 +83,15 @@ impl Reporting<'_, '_> {
         if extra.is_none_or(|extra| extra.parts.get::<Java>().is_none()) {
             return;
         }
-        let fresh = self.cx.spare_results.pop().unwrap_or_default();
-        let kept = std::mem::replace(&mut self.cx.result, fresh);
-        while let Some(untold) = listeners::next_undelivered(self.cx, index) {
-            let part = Part::From(untold.next());
-            self.write_rows(index, untold.listeners(), part, untold.is_named());
-            self.jobs.deliver_without_wait(self.cx, index, &untold);
+        while let Some(mut untold) = listeners::next_undelivered(self.cx, index) {
+            self.write_undelivered(index, Part::From(untold.next), &mut untold);
+            self.jobs.deliver_without_wait(self.cx, index, untold);
         }
-        let used = std::mem::replace(&mut self.cx.result, kept);
-        self.cx.spare_results.push(used);
+    }
+
+    /// Writes a transaction's sample for those listeners that are not in Java.
+    fn write_undelivered(&mut self, index: UserId, part: Part, untold: &mut UndeliveredSample) {
+        let UndeliveredSample { result, listeners, named, .. } = untold;
+        self.write_rows(index, listeners, part, *named, result);
     }
 }

@@ -15,12 +15,15 @@ use crate::sample::reporting::Reporting;
 use crate::shared::savers::place;
 
 impl Reporting<'_, '_> {
-    /// Saves the core's current result and its sub-results.
-    pub(crate) fn save_response(&mut self, index: UserId, id: ListenerId, saver: &ResponseSaver) {
-        let mut result = self.cx.lend_result();
-        let mut nth = 0;
-        self.save_one(index, id, saver, &mut result, &mut nth);
-        self.cx.return_result(result);
+    /// Saves a result and its sub-results.
+    pub(crate) fn save_response(
+        &mut self,
+        index: UserId,
+        id: ListenerId,
+        saver: &ResponseSaver,
+        result: &mut SampleResult,
+    ) {
+        self.save_one(index, id, saver, result, &mut 0);
     }
 
     fn save_one(

@@ -9,9 +9,11 @@ mod ending;
 use plan::plan::{
     ControllerId, ControllerKind, Needs, Plan, Sampler, SamplerId, Transaction as Settings,
 };
+use plan::result::SampleResult;
 use stats::Phases;
 
 use crate::ids::UserId;
+use crate::sample::branches::move_into;
 use crate::sample::record::Part;
 use crate::sample::reporting::Reporting;
 use crate::time::timing::Timing;
@@ -45,8 +47,7 @@ impl<'p> Reporting<'_, 'p> {
             label
         });
         let parent = settings.parent.then(|| {
-            let mut result = self.cx.spare_results.pop().unwrap_or_default();
-            result.clear();
+            let mut result = self.cx.take_result();
             result.start_ms = self.cx.clock.wall_ms(start);
             result
         });
@@ -137,12 +138,13 @@ impl<'p> Reporting<'_, 'p> {
         id: SamplerId,
         timing: &Timing,
         success: bool,
+        result: Option<&SampleResult>,
     ) {
         let user = &self.cx.users[index];
         // The transactions of a branch may belong to other branches too.
         if user.extra.is_some() || user.parallel {
             let inside = self.cx.plan.samplers[id.0 as usize].controller;
-            self.add_below(index, inside, timing, success, None);
+            self.add_below(index, inside, (timing, success), None, result);
         }
     }
 
@@ -153,14 +155,14 @@ impl<'p> Reporting<'_, 'p> {
         index: UserId,
         id: SamplerId,
         around: usize,
-        timing: &Timing,
-        success: bool,
+        sample: (&Timing, bool),
+        result: Option<&SampleResult>,
     ) {
         let open = &self.cx.users[index].extra().transactions;
         if open.len() > 1 {
             let parent = open[around].controller;
             let inside = self.cx.plan.samplers[id.0 as usize].controller;
-            self.add_below(index, inside, timing, success, Some(parent));
+            self.add_below(index, inside, sample, Some(parent), result);
         }
     }
 
@@ -168,16 +170,16 @@ impl<'p> Reporting<'_, 'p> {
         &mut self,
         index: UserId,
         inside: ControllerId,
-        timing: &Timing,
-        success: bool,
+        (timing, success): (&Timing, bool),
         parent: Option<ControllerId>,
+        result: Option<&SampleResult>,
     ) {
         let plan = self.cx.plan;
         let around = |id: ControllerId| plan.controllers[id.0 as usize].parent;
         // Transactions around a Parallel Controller count the samples of its branches too.
         if self.cx.users[index].parallel {
             let around = self.cx.users[index].branch_of;
-            self.add_below(around, inside, timing, success, parent);
+            self.add_below(around, inside, (timing, success), parent, result);
         }
         for open in self.cx.users[index].transactions() {
             let ControllerKind::Transaction(settings) =
@@ -203,7 +205,10 @@ impl<'p> Reporting<'_, 'p> {
             open.connect += timing.connect;
             open.lag += timing.lag;
             open.phases.add(&timing.all_phases());
-            open.thread.clone_from(&self.cx.result.thread);
+            match result {
+                Some(result) => open.thread.clone_from(&result.thread),
+                None => open.thread = None,
+            }
             if !settings.include_timers {
                 open.pause += timing.end - timing.elapsed() as i64 - open.previous_end;
                 open.previous_end = timing.end;
@@ -215,45 +220,31 @@ impl<'p> Reporting<'_, 'p> {
         }
     }
 
-    /// Writes the core's current result, which is a sub-result of a transaction, for listeners that do not receive
-    /// the transaction's sample.
-    pub(crate) fn write_part(&mut self, index: UserId, sampler: &Sampler) {
+    /// Writes a sub-result of a transaction for listeners that do not receive the transaction's sample.
+    pub(crate) fn write_part(
+        &mut self,
+        index: UserId,
+        sampler: &Sampler,
+        result: &mut SampleResult,
+    ) {
         let heard = self.transaction_listeners(index, sampler.controller).unwrap_or_default();
         if !sampler.listeners.iter().all(|id| heard.contains(id)) {
             let rest = sampler.listeners.iter().filter(|id| !heard.contains(id));
             let rest: Vec<_> = rest.copied().collect();
-            self.write_rows(index, &rest, Part::Listeners, true);
+            self.write_rows(index, &rest, Part::Listeners, true, result);
         }
     }
 
-    /// Makes the core's current result a sub-result of a transaction with a parent sample.
-    pub(crate) fn add_to_parent(
+    /// Moves a result into a transaction with a parent sample.
+    pub(crate) fn nest(
         &mut self,
         index: UserId,
-        id: SamplerId,
         around: usize,
-        timing: Timing,
+        timing: &Timing,
         success: bool,
+        child: &mut SampleResult,
     ) {
-        if !self.cx.observes(id) {
-            // No element reads this sub-result, but the parent sample needs its code and times.
-            self.cx.result.clear();
-            self.cx.result.start_ms = self.cx.clock.wall_ms(timing.start);
-            (self.cx.result.elapsed, self.cx.result.success) = (timing.elapsed(), success);
-        }
-        self.nest(index, around, &timing, success);
-    }
-
-    /// Moves the core's current result into a transaction with a parent sample.
-    pub(super) fn nest(&mut self, index: UserId, around: usize, timing: &Timing, success: bool) {
-        let fresh = self.cx.spare_results.pop().unwrap_or_default();
-        let mut child = std::mem::replace(&mut self.cx.result, fresh);
-        let read = self.reads_parts(index, around);
-        if !self.sinks.rows.with_bodies() && !read {
-            // A sub-result does not need the body, so its buffers are reused for the next sample.
-            std::mem::swap(&mut child.body, &mut self.cx.result.body);
-            std::mem::swap(&mut child.text, &mut self.cx.result.text);
-        }
+        let bodies = self.sinks.rows.with_bodies() || self.reads_parts(index, around);
         let Some(open) = self.cx.users[index].transactions().get_mut(around) else { return };
         let Some(parent) = open.parent.as_mut() else { return };
         if open.failing == 0 {
@@ -272,14 +263,7 @@ impl<'p> Reporting<'_, 'p> {
         open.lag += timing.lag;
         open.phases.add(&timing.all_phases());
         open.previous_end = timing.end.max(open.previous_end);
-        // The action that the outcome requests of the user is read from the core's current result later.
-        let request = child.request;
-        let slot = parent.add_sub();
-        std::mem::swap(slot, &mut child);
-        self.cx.spare_results.push(child);
-        self.cx.result.request = request;
-        self.cx.result.success = success;
-        self.cx.result.ignore = false;
+        move_into(child, parent.add_sub(), bodies);
     }
 
     /// Returns true if assertions of a transaction, or of an enclosing transaction, read the bodies of its

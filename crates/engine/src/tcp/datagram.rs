@@ -113,9 +113,10 @@ fn close(
         Err(_) => Vec::new(),
     };
     sessions.exchanges.end(ticket);
-    let outcome = show_bytes(cx, (index, id), &call.data, &answer, ended);
-    timing.received = cx.result.body.len() as u64;
-    cx.conclude_shown(index, id, timing, outcome);
+    let mut result = cx.take_named_result(index, id);
+    let outcome = show_bytes(cx, &call.data, &answer, ended, &mut result);
+    timing.received = result.body.len() as u64;
+    cx.conclude_shown(index, id, timing, outcome, result);
 }
 
 /// Returns the exception that the plug-in reports for a failed exchange.

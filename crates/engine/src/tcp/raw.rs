@@ -10,6 +10,7 @@ use std::os::fd::OwnedFd;
 use plan::element::{RawCall, take_apart};
 use plan::http::Source;
 use plan::plan::SamplerId;
+use plan::result::SampleResult;
 use stats::{Counter, Outcome};
 use wire::session::Ticket;
 
@@ -147,9 +148,9 @@ fn close(
     let (total, dropped) = (exchange.answer.total, exchange.answer.dropped);
     let received = std::mem::take(&mut exchange.answer.bytes);
     sessions.exchanges.end(ticket);
-    let outcome = show_bytes(cx, (index, id), &call.data, &received, ended);
-    let result = &mut *cx.result;
-    if call.parse && outcome == Outcome::Ok && take_apart(result) {
+    let mut result = cx.take_named_result(index, id);
+    let outcome = show_bytes(cx, &call.data, &received, ended, &mut result);
+    if call.parse && outcome == Outcome::Ok && take_apart(&mut result) {
         result.body.clear();
         result.body.extend_from_slice(result.text.as_bytes());
     }
@@ -158,20 +159,17 @@ fn close(
         0 => total,
         bytes => (bytes + dropped) as u64,
     };
-    cx.conclude_shown(index, id, timing, outcome);
+    cx.conclude_shown(index, id, timing, outcome, result);
 }
 
-/// Fills the core's current result with a response, or with an exception instead of a response.
+/// Fills a result with a response, or with an exception instead of a response.
 pub(crate) fn show_bytes(
-    cx: &mut Context<'_>,
-    (index, id): (UserId, SamplerId),
+    cx: &Context<'_>,
     data: &str,
     body: &[u8],
     ended: Result<(), Thrown>,
+    result: &mut SampleResult,
 ) -> Outcome {
-    let mut result = cx.lend_result();
-    result.clear();
-    result.label.push_str(cx.sampler_name(index, id));
     result.sampler_data.push_str(data);
     result.data_type = "text";
     let outcome = match ended {
@@ -191,7 +189,6 @@ pub(crate) fn show_bytes(
     };
     let charset = Some(&*cx.run.settings.bodies.default_encoding);
     lang::charset::decode_into(charset, &result.body, &mut result.text);
-    cx.return_result(result);
     outcome
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn evaluate(
         Call::Tcp(call) => call,
         _ => Box::default(),
     };
-    cx.with_env(index, id, |env, _| sampler.call(&mut call, env));
+    cx.with_env(index, id, |env| sampler.call(&mut call, env));
     exchange.call = Call::Tcp(call);
     ticket
 }
@@ -94,36 +94,35 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
     }
     let mut timing = sessions.exchanges[ticket].timing(cx.users[index].intended);
     let received = std::mem::take(&mut sessions.exchanges[ticket].answer.bytes);
-    show(cx, (index, id), (&call, &received), exception.as_deref(), &ending);
+    let mut result = cx.take_named_result(index, id);
+    let own = cx.own_sampler(index).cloned();
+    let kind = own.as_deref().unwrap_or(&cx.plan.samplers[id.0 as usize].kind);
+    if let SamplerKind::Tcp(sampler) = kind {
+        show(sampler, (&call, &received), exception.as_deref(), &ending, &mut result);
+    }
     let exchange = &mut sessions.exchanges[ticket];
     let dropped = exchange.answer.dropped * shown_as(call.client);
-    timing.received = (cx.result.body.len() + dropped) as u64;
+    timing.received = (result.body.len() + dropped) as u64;
     exchange.answer.bytes = received;
     exchange.call = Call::Tcp(call);
     sessions.exchanges.end(ticket);
-    cx.conclude_shown(index, id, timing, outcome);
+    cx.conclude_shown(index, id, timing, outcome, result);
 }
 
-/// Fills the core's current result from an ended exchange.
+/// Fills a result from an ended call.
 fn show(
-    cx: &mut Context<'_>,
-    (index, id): (UserId, SamplerId),
+    sampler: &TcpSampler,
     (call, received): (&TcpCall, &[u8]),
     exception: Option<&str>,
     ending: &Ending,
+    result: &mut SampleResult,
 ) {
-    let own = cx.own_sampler(index).cloned();
-    let kind = own.as_deref().unwrap_or(&cx.plan.samplers[id.0 as usize].kind);
-    let SamplerKind::Tcp(sampler) = kind else { return };
-    let mut result = cx.lend_result();
-    result.clear();
-    result.label.push_str(cx.sampler_name(index, id));
     if matches!(ending, Ending::Unconnected { .. }) {
         result.sampler_data.push_str(&call.unsent());
         result.code.push_str("500");
         result.message.push_str(exception.unwrap_or_default());
         result.success = false;
-        return cx.return_result(result);
+        return;
     }
     result.sampler_data.push_str(&call.request);
     result.data_type = "text";
@@ -143,10 +142,9 @@ fn show(
     }
     let text = std::mem::take(&mut result.text);
     result.body.extend_from_slice(text.as_bytes());
-    let SampleResult { code, message, success, .. } = &mut *result;
+    let SampleResult { code, message, success, .. } = result;
     *success = sampler.judge(&text, exception, code, message);
     result.text = text;
-    cx.return_result(result);
 }
 
 /// The way in which a sample's exchange ended.

@@ -35,7 +35,7 @@ pub(crate) struct Timing {
     pub(crate) draw: Draw,
     /// The trace id of the sample's requests.
     pub(crate) trace: TraceId,
-    /// True if the core's current result contains the response head, because the sample's details may be kept.
+    /// True if the sample's result contains the response head, because the sample's details may be kept.
     pub(crate) headed: bool,
 }
 

@@ -191,7 +191,6 @@ impl WebSockets {
         let mut timing = timing(&work, 0, now);
         // This plug-in counts the bytes of its response data, and no sent bytes.
         (timing.sent, timing.received) = (0, result.body.len() as u64);
-        on.cx.return_result(result);
         self.give_work(work);
         if !opened {
             on.held.drop_unopened(&mut on.cx.around(), at);
@@ -203,6 +202,6 @@ impl WebSockets {
             let cause = if ended { CloseCause::PeerFrame } else { CloseCause::ByPlan };
             on.held.close(&mut on.cx.around(), at, cause);
         }
-        on.cx.conclude(index, id, timing, outcome);
+        on.cx.conclude(index, id, timing, outcome, Some(result));
     }
 }

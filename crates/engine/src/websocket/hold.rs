@@ -198,10 +198,7 @@ impl WebSockets {
             received: holding.bytes,
             ..Timing::default()
         };
-        let mut result = on.cx.lend_result();
-        result.clear();
-        result.label.push_str(on.cx.sampler_name(index, id));
-        result.start_ms = on.cx.clock.wall_ms(holding.start);
+        let mut result = on.cx.begin_result(index, id, &timing);
         let outcome = match ending {
             Some(ending) => {
                 let reason = ending_text(on.held, at, ending);
@@ -213,7 +210,6 @@ impl WebSockets {
                 if result.success { Outcome::Ok } else { Outcome::Assertion }
             }
         };
-        on.cx.return_result(result);
-        on.cx.conclude(index, id, timing, outcome);
+        on.cx.conclude(index, id, timing, outcome, Some(result));
     }
 }

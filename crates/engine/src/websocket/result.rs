@@ -98,15 +98,13 @@ fn word_refusal(refusal: &Refusal, result: &mut SampleResult) -> Outcome {
     Outcome::Protocol
 }
 
-/// Returns the core's current result, filled with the contents that all samples have.
+/// Returns a result, filled with the contents that all samples have.
 pub(super) fn start_result(
     cx: &mut Context<'_>,
     index: UserId,
     work: &mut Work,
 ) -> Box<SampleResult> {
-    let mut result = cx.lend_result();
-    result.clear();
-    result.label.push_str(cx.sampler_name(index, work.sampler));
+    let mut result = cx.take_named_result(index, work.sampler);
     result.start_ms = cx.clock.wall_ms(work.start);
     if let Some(sampler) = socket_sampler_of(cx, index, work.sampler)
         && work.observed

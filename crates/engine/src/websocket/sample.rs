@@ -98,7 +98,7 @@ impl WebSockets {
             return;
         }
         let mut call = std::mem::take(&mut self.call);
-        match on.cx.with_env(index, id, |env, _| sampler.render(env, &mut call)) {
+        match on.cx.with_env(index, id, |env| sampler.render(env, &mut call)) {
             Ok(()) => {
                 self.begin_call(on, index, id, sampler, &call);
                 if sampler.is_fixed() {
@@ -264,22 +264,21 @@ impl WebSockets {
         let Some((index, mut work)) = self.take_finished(on, at) else { return };
         let id = work.sampler;
         let Some(sampler) = sampler_on(on, at, id) else { return };
-        let mut data = 0;
+        let (mut data, mut result) = (0, None);
         if let Some(frame) = frame {
             work.sizes.read(frame);
             data = frame.shown().len();
         }
         if work.observed {
-            let mut result = start_result(on.cx, index, &mut work);
+            let result = result.insert(start_result(on.cx, index, &mut work));
             let opened = work.opened.then_some(&work.answer[..]);
             if work.optional && frame.is_none() && matches!(sampler.act, Act::Read(_)) {
-                wording::no_response(opened, &mut result);
+                wording::no_response(opened, result);
             } else {
                 let env = &mut on.cx.env(index, "");
-                wording::success(&sampler.act, opened, frame, &mut result, env);
+                wording::success(&sampler.act, opened, frame, result, env);
             }
             data = result.body.len();
-            on.cx.return_result(result);
         } else if let Some(frame) = frame
             && frame.is_data()
         {
@@ -290,7 +289,7 @@ impl WebSockets {
         if frame.is_some_and(|frame| frame.kind == FrameKind::Close) {
             on.held.close(&mut on.cx.around(), at, CloseCause::ByPlan);
         }
-        on.cx.conclude(index, id, timing, Outcome::Ok);
+        on.cx.conclude(index, id, timing, Outcome::Ok, result);
     }
 
     /// Fails a sample that read a frame of an unexpected kind.
@@ -307,7 +306,6 @@ impl WebSockets {
         if let Some(sampler) = sampler_on(on, at, id) {
             wording::unexpected(&sampler.act, frame, &mut result);
         }
-        on.cx.return_result(result);
         // The plug-in counts only frames that it accepts.
         let timing = timing(&work, 0, now);
         let opened = work.opened;
@@ -317,7 +315,7 @@ impl WebSockets {
         } else if on.held[at].session.is_closing() {
             on.held.close(&mut on.cx.around(), at, CloseCause::ByPlan);
         }
-        on.cx.conclude(index, id, timing, Outcome::Protocol);
+        on.cx.conclude(index, id, timing, Outcome::Protocol, Some(result));
     }
 
     /// Fails the sample and completes it.
@@ -343,7 +341,6 @@ impl WebSockets {
         let id = work.sampler;
         let mut result = start_result(on.cx, index, &mut work);
         let outcome = word(on, at, route, &fault, &mut result);
-        on.cx.return_result(result);
         let timing = timing(&work, 0, now);
         let opening = !work.existing && !work.opened;
         self.give_work(work);
@@ -354,7 +351,7 @@ impl WebSockets {
         } else if on.held[at].state == State::Ended(Ending::CloseFrame) {
             on.held.close(&mut on.cx.around(), at, CloseCause::PeerFrame);
         }
-        on.cx.conclude(index, id, timing, outcome);
+        on.cx.conclude(index, id, timing, outcome, Some(result));
     }
 
     /// Prepares the opening of a connection for a call.
@@ -441,15 +438,12 @@ pub(super) fn refuse(
     id: SamplerId,
     fill: impl FnOnce(&mut SampleResult),
 ) {
-    let mut result = cx.lend_result();
-    result.clear();
-    result.label.push_str(cx.sampler_name(index, id));
+    let mut result = cx.take_named_result(index, id);
     fill(&mut result);
-    cx.return_result(result);
     let now = cx.clock.now();
     cx.users[index].wait = Wait::Ready;
     let timing = Timing { start: now, end: now, ..Timing::default() };
-    cx.conclude(index, id, timing, Outcome::Other);
+    cx.conclude(index, id, timing, Outcome::Other, Some(result));
 }
 
 /// Returns a user's WebSocket sampler with this number, with the changes of scripts, if any.

@@ -14,6 +14,7 @@ use crate::context::Context;
 use crate::flow::Flow;
 use crate::flow::visit::Visit;
 use crate::ids::{NO_SOCKET, UserId};
+use crate::time::timing::Timing;
 use crate::users::branches::Branches;
 use crate::users::controllers as state;
 use crate::users::{LoopControl, NO_USER, Wait};
@@ -46,7 +47,7 @@ impl Flow {
         id: SamplerId,
         parallel: &'p Parallel,
     ) -> BranchCheck {
-        let timing = cx.begin_plain(index, id);
+        let timing = cx.begin_timing(index);
         let at_a_time = match &parallel.most {
             None => usize::MAX,
             Some(most) => usize::try_from(cx.java_number(index, most)).unwrap_or(0),
@@ -61,7 +62,7 @@ impl Flow {
                 all: true,
             };
         }
-        let whole = parallel.parent.then(|| whole_of(cx, index, parallel));
+        let whole = parallel.parent.then(|| whole_of(cx, (index, id), &timing, parallel));
         let user = &mut cx.users[index];
         user.wait = Wait::Branches(id);
         user.extra().parts.put(Box::new(Branches {
@@ -153,9 +154,14 @@ impl Flow {
     }
 }
 
-/// Creates the parent sample of all branches. Its label and start time are those of the core's current result.
-fn whole_of(cx: &mut Context<'_>, index: UserId, parallel: &Parallel) -> Box<SampleResult> {
-    let mut whole = cx.lend_result();
+/// Returns the parent sample of all branches at its start.
+fn whole_of(
+    cx: &mut Context<'_>,
+    (index, id): (UserId, SamplerId),
+    timing: &Timing,
+    parallel: &Parallel,
+) -> Box<SampleResult> {
+    let mut whole = cx.begin_result(index, id, timing);
     whole.success = true;
     whole.code.push_str("200");
     whole.message.push_str("OK");
@@ -209,8 +215,7 @@ fn join(cx: &mut Context<'_>, index: UserId) -> Next {
         (false, true) => Outcome::Ok,
         (false, false) => Outcome::Status,
     };
-    cx.return_result(whole);
-    cx.conclude(index, branches.id, timing, outcome);
+    cx.conclude(index, branches.id, timing, outcome, Some(whole));
     Next::Waits
 }
 

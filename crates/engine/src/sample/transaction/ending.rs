@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use plan::plan::{ControllerId, ControllerKind, ListenerId};
+use plan::plan::{ControllerId, ControllerKind, ListenerId, Plan};
 use plan::result::SampleResult;
 use stats::{Check, Outcome, Sample};
 
@@ -138,19 +138,18 @@ impl Reporting<'_, '_> {
             classes: Default::default(),
             ..Timing::default()
         };
-        let saved = self.cx.lend_result();
-        self.cx.result.clear();
-        self.fill_transaction(&open, &timing);
+        let mut result = self.cx.take_result();
+        fill_transaction(plan, &open, &timing, &mut result);
         if open.success && complete {
-            self.cx.result.code.push_str("200");
+            result.code.push_str("200");
         }
-        (self.cx.result.start_ms, self.cx.result.thread) = (open.start_ms, open.thread);
+        (result.start_ms, result.thread) = (open.start_ms, open.thread);
         if !self.cx.is_silent(index) {
             let listeners = &plan.samplers[last.0 as usize].listeners;
-            self.publish(index, &timing, (open.success, open.cut), listeners, open.seen);
+            let status = (open.success, open.cut);
+            self.publish(index, &timing, status, (listeners, open.seen), &mut result);
         }
-        let used = std::mem::replace(&mut self.cx.result, saved);
-        self.cx.spare_results.push(used);
+        self.cx.give_result(result);
         if let Some(label) = open.label.take() {
             self.cx.texts.give(label);
         }
@@ -161,7 +160,7 @@ impl Reporting<'_, '_> {
         let plan = self.cx.plan;
         let controller = &plan.controllers[open.controller.0 as usize];
         let ControllerKind::Transaction(settings) = &controller.kind else { return };
-        let Some(parent) = open.parent.take() else { return };
+        let Some(mut result) = open.parent.take() else { return };
         // If timers count, JMeter ends such a transaction with its last child, otherwise when the user leaves it.
         let end = if settings.include_timers { open.previous_end.max(open.start) } else { now };
         let idle = if settings.include_timers {
@@ -183,59 +182,56 @@ impl Reporting<'_, '_> {
             classes: Default::default(),
             ..Timing::default()
         };
-        let saved = std::mem::replace(&mut self.cx.result, parent);
-        self.cx.result.start_ms = open.start_ms;
-        self.fill_transaction(&open, &timing);
+        result.start_ms = open.start_ms;
+        fill_transaction(plan, &open, &timing, &mut result);
         if matches!(how, End::Cut | End::GoesOn) {
             // A transaction that has not ended has no verdict.
-            self.cx.result.message.clear();
+            result.message.clear();
         } else if open.success {
-            self.cx.result.code.clear();
-            self.cx.result.code.push_str("200");
+            result.code.clear();
+            result.code.push_str("200");
         }
         if how == End::Complete && settings.checks.iter().any(|check| check.job().is_some()) {
-            self.cx.spare_results.push(saved);
-            return self.check_in_turn(index, Ended { open: Box::new(open), timing }, 0);
+            return self.check_in_turn(index, Ended { open: Box::new(open), timing, result }, 0);
         }
         let mut success = open.success;
         if !settings.checks.is_empty() && how != End::Inside {
-            let mut result = self.cx.lend_result();
             let mut env = self.cx.env(index, "");
             // Assertions in Java run only on complete transactions.
             for check in settings.checks.iter().filter(|check| check.job().is_none()) {
                 check.run(&mut result, &mut env);
             }
             success = result.success;
-            self.cx.return_result(result);
         }
-        self.cx.result.deep = how == End::Inside;
-        self.report_checked(index, &open, &timing, how, success);
-        let used = std::mem::replace(&mut self.cx.result, saved);
+        result.deep = how == End::Inside;
+        self.report_checked(index, (&open, how), &timing, success, &mut result);
         if how == End::GoesOn {
-            (open.parent, open.reported) = (Some(used), true);
+            (open.parent, open.reported) = (Some(result), true);
             self.cx.users[index].extra().transactions.push(open);
         } else {
-            self.cx.spare_results.push(used);
+            self.cx.give_result(result);
             if let Some(label) = open.label.take() {
                 self.cx.texts.give(label);
             }
         }
     }
 
-    /// Reports a complete transaction, whose sample is the core's current result, after its assertions have run.
-    pub(crate) fn report_complete(&mut self, index: UserId, ended: &Ended) {
-        let success = self.cx.result.success;
-        self.report_checked(index, &ended.open, &ended.timing, End::Complete, success);
+    /// Reports a complete transaction after its assertions.
+    pub(crate) fn report_complete(&mut self, index: UserId, ended: Ended) {
+        let Ended { open, timing, mut result } = ended;
+        let success = result.success;
+        self.report_checked(index, (&open, End::Complete), &timing, success, &mut result);
+        self.cx.give_result(result);
     }
 
-    /// Reports a transaction, whose sample is the core's current result, after its assertions have run.
+    /// Reports the sample of a transaction after its assertions.
     fn report_checked(
         &mut self,
         index: UserId,
-        open: &Transaction,
+        (open, how): (&Transaction, End),
         timing: &Timing,
-        how: End,
         success: bool,
+        result: &mut SampleResult,
     ) {
         let plan = self.cx.plan;
         let controller = &plan.controllers[open.controller.0 as usize];
@@ -243,35 +239,16 @@ impl Reporting<'_, '_> {
         self.cx.set_last_ok(index, success);
         let around = controller.parent.and_then(|around| self.parent_around(index, around));
         if let Some(around) = around.filter(|_| how != End::GoesOn) {
-            self.nest(index, around, timing, success);
+            self.nest(index, around, timing, success, result);
         } else if self.cx.is_silent(index) {
-            self.show_to_branches(index, timing, success);
+            self.show_to_branches(index, timing, success, result);
         } else if !open.reported {
-            self.publish(index, timing, (success, open.cut), &settings.listeners, true);
+            let status = (success, open.cut);
+            self.publish(index, timing, status, (&settings.listeners, true), result);
             // Transactions directly inside count this sample, as listeners would. They are still open when their
             // user stops.
-            self.add_below(index, open.controller, timing, success, None);
+            self.add_below(index, open.controller, (timing, success), None, Some(result));
         }
-    }
-
-    fn fill_transaction(&mut self, open: &Transaction, timing: &Timing) {
-        let plan = self.cx.plan;
-        let name = &plan.controllers[open.controller.0 as usize].name;
-        let result = &mut *self.cx.result;
-        result.label.clear();
-        result.label.push_str(open.label.as_deref().or(name.fixed()).unwrap_or_default());
-        result.message.clear();
-        let _ = write!(
-            result.message,
-            "Number of samples in transaction : {}, number of failing samples : {}",
-            open.calls, open.failing
-        );
-        result.success = open.success;
-        result.count = 1;
-        result.errors = u32::from(!open.success);
-        (result.elapsed, result.latency, result.connect) =
-            (timing.elapsed(), timing.latency, timing.connect);
-        (result.idle, result.bytes, result.sent) = (timing.idle, timing.received, timing.sent);
     }
 
     fn publish(
@@ -279,22 +256,17 @@ impl Reporting<'_, '_> {
         index: UserId,
         timing: &Timing,
         (success, cut): (bool, bool),
-        listeners: &[ListenerId],
-        named: bool,
+        (listeners, named): (&[ListenerId], bool),
+        result: &mut SampleResult,
     ) {
-        let label = {
-            let label = std::mem::take(&mut self.cx.result.label);
-            let id = self.cx.recorder.intern(&label);
-            self.cx.result.label = label;
-            id
-        };
+        let label = self.cx.recorder.intern(&result.label);
         let sample = Sample {
             outcome: match success {
                 _ if cut => Outcome::CutByEnd,
                 true => Outcome::Ok,
                 false => Outcome::Status,
             },
-            check: own_check(&self.cx.result),
+            check: own_check(result),
             success,
             elapsed: timing.elapsed(),
             latency: timing.latency,
@@ -309,7 +281,7 @@ impl Reporting<'_, '_> {
             ..Sample::new(label, self.cx.clock.run_ms(timing.start))
         };
         self.cx.recorder.record(&sample);
-        self.deliver_transaction(index, listeners, named);
+        self.deliver_transaction(index, listeners, named, result);
     }
 }
 
@@ -320,4 +292,23 @@ fn own_check(result: &SampleResult) -> Check {
         found if found.iter().any(|one| one.failure || one.error) => Check::Unexpected,
         _ => Check::Expected,
     }
+}
+
+/// Fills the sample of a transaction: its name, message, status, and measurements.
+fn fill_transaction(plan: &Plan, open: &Transaction, timing: &Timing, result: &mut SampleResult) {
+    let name = &plan.controllers[open.controller.0 as usize].name;
+    result.label.clear();
+    result.label.push_str(open.label.as_deref().or(name.fixed()).unwrap_or_default());
+    result.message.clear();
+    let _ = write!(
+        result.message,
+        "Number of samples in transaction : {}, number of failing samples : {}",
+        open.calls, open.failing
+    );
+    result.success = open.success;
+    result.count = 1;
+    result.errors = u32::from(!open.success);
+    (result.elapsed, result.latency, result.connect) =
+        (timing.elapsed(), timing.latency, timing.connect);
+    (result.idle, result.bytes, result.sent) = (timing.idle, timing.received, timing.sent);
 }
