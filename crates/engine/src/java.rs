@@ -17,7 +17,7 @@
 //! | `arrive`, `amend`, `apply` | handling a reply; its changes of the result, and all its other changes |
 //! | `next` | the next step of a user |
 //! | `property_sync` | changed properties, for jobs that already run |
-//! | `closing`, `ended` | processors, assertions and listeners of a result; transactions |
+//! | `closing`, `ended` | processors, assertions and listeners of a result that are in Java; transactions |
 //! | `listeners` | results for listeners in Java, in the plan's order |
 //! | `condition` | expressions that controllers need before they can choose a child |
 //! | `controller`, `said` | controllers that their own Java class runs; their replies |

@@ -41,12 +41,13 @@ impl Core<'_> {
             Next::Cut(id, timing, result) => {
                 self.close_sample(index, id, &timing, Outcome::CutByEnd, Some(result));
             }
+            Next::Check(ended, from) => {
+                self.reporting().check_in_turn(index, ended, from);
+                self.after_check(index);
+            }
             Next::Checked(ended) => {
                 self.reporting().report_complete(index, ended);
-                if self.cx.users[index].wait == Wait::Ready {
-                    next::must_end(&mut self.cx, index);
-                    self.after_transaction(index);
-                }
+                self.after_check(index);
             }
             Next::Start(id) => self.begin_sample(index, id),
             Next::Before(id, next) => self.run_before(index, id, next),
@@ -57,6 +58,14 @@ impl Core<'_> {
             Next::EndUser => self.end_user(index),
         }
         self.cx.make_ready(index);
+    }
+
+    /// Continues a user after the assertions of a transaction, unless it waits for one of them.
+    fn after_check(&mut self, index: UserId) {
+        if self.cx.users[index].wait == Wait::Ready {
+            next::must_end(&mut self.cx, index);
+            self.after_transaction(index);
+        }
     }
 
     /// Handles the end of a user: delivers the samples that listeners have not received yet, and notifies Java.

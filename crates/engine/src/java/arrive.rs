@@ -111,7 +111,7 @@ impl Jobs {
             }
             Then::Ended(mut ended, next) => {
                 amend(cx, &mut ended.result, &mut ended.timing, &read, job);
-                self.check_in_turn(cx, index, ended, next).map_or(Next::GoOn, Next::Checked)
+                Next::Check(ended, next)
             }
             Then::Started => {
                 log_failure(cx, &read, job);

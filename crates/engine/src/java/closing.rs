@@ -1,8 +1,8 @@
 //! Work on a sample's result in Java: post-processors, assertions, listeners, in this order, and then the end of the
 //! sample.
 //!
-//! Each of these steps may be a job. Then the result waits with the job's [`Then`], and work on it resumes after the
-//! reply. No job is sent for a sample that the end of the run has cut.
+//! Native processors and assertions run in the module `sample`. While the user waits for a job on its result, the result
+//! is part of the job's [`Then`]. No job is sent for a sample that the end of the run has cut.
 
 use plan::extract::Extractor;
 use plan::java_backed::Job;
@@ -52,67 +52,36 @@ impl Closing {
 }
 
 impl Jobs {
-    /// Runs post-processors and assertions from the given index on. Returns false if the user waits for a job of
-    /// one of them.
+    /// Sends a job for the processor or assertion at an index, together with those in Java that follow it; the user waits
+    /// for it. An expression of an element is evaluated alone.
     pub(crate) fn process(
         &mut self,
         cx: &mut Context<'_>,
         index: UserId,
         closing: &mut Closing,
-        from: usize,
-    ) -> bool {
+        (at, job): (usize, Job),
+    ) {
         let sampler = &cx.plan.samplers[closing.id.0 as usize];
         let (after, checks) = (&sampler.after, &sampler.checks);
-        let mut from = from;
-        loop {
-            cx.forget_thrown();
-            let Some(result) = closing.result.as_deref_mut() else { return true };
-            let job = cx.with_env(index, closing.id, |env| {
-                for (at, extractor) in after.iter().enumerate().skip(from) {
-                    if let Extractor::Job(job) = extractor {
-                        return Some((at, *job));
-                    }
-                    extractor.run(result, env);
-                    if env.core.lost.is_some() {
-                        return None;
-                    }
-                }
-                let behind = after.len();
-                for (at, check) in checks.iter().enumerate().skip(from.saturating_sub(behind)) {
-                    if let Some(job) = check.job() {
-                        return Some((behind + at, job));
-                    }
-                    check.run(result, env);
-                }
-                None
-            });
-            let Some((at, job)) = job else { return true };
-            if closing.outcome == Outcome::CutByEnd {
-                from = at + 1;
-                continue;
+        match job {
+            Job::Evaluate(range) => {
+                closing.at = Some(at + 1);
+                self.hand_over_texts(cx, index, closing.wait(), range);
             }
-            match job {
-                Job::Evaluate(range) => {
-                    closing.at = Some(at + 1);
-                    self.hand_over_texts(cx, index, closing.wait(), range);
-                }
-                Job::Run(_) if at < after.len() => {
-                    let runs = after[at..].iter().map_while(|one| match one {
-                        Extractor::Job(job @ Job::Run(_)) => Some(*job),
-                        _ => None,
-                    });
-                    closing.at = Some(at + runs.clone().count());
-                    self.hand_over_run(cx, index, closing.wait(), Act::After, runs);
-                }
-                Job::Run(_) => {
-                    let runs = checks[at - after.len()..].iter();
-                    let runs =
-                        runs.map_while(|one| one.job().filter(|job| matches!(job, Job::Run(_))));
-                    closing.at = Some(at + runs.clone().count());
-                    self.hand_over_run(cx, index, closing.wait(), Act::Assertion, runs);
-                }
+            Job::Run(_) if at < after.len() => {
+                let runs = after[at..].iter().map_while(|one| match one {
+                    Extractor::Job(job @ Job::Run(_)) => Some(*job),
+                    _ => None,
+                });
+                closing.at = Some(at + runs.clone().count());
+                self.hand_over_run(cx, index, closing.wait(), Act::After, runs);
             }
-            return false;
+            Job::Run(_) => {
+                let runs = checks[at - after.len()..].iter();
+                let runs = runs.map_while(|one| one.job().filter(|job| matches!(job, Job::Run(_))));
+                closing.at = Some(at + runs.clone().count());
+                self.hand_over_run(cx, index, closing.wait(), Act::Assertion, runs);
+            }
         }
     }
 

@@ -2,7 +2,6 @@
 //! until the assertions have checked its sample.
 
 use plan::java_backed::Job;
-use plan::plan::ControllerKind;
 use plan::result::SampleResult;
 
 use super::{Act, Jobs, Then};
@@ -20,36 +19,21 @@ pub(crate) struct Ended {
 }
 
 impl Jobs {
-    /// Runs the assertions of a transaction's sample from the given index on. Returns the transaction when all have run,
-    /// or `None` if its user waits for one.
-    pub(crate) fn check_in_turn(
+    /// Sends a job for an assertion of a transaction's sample; the user waits for it. `next` is the index of the next
+    /// assertion.
+    pub(crate) fn check_transaction(
         &mut self,
         cx: &mut Context<'_>,
         index: UserId,
-        mut ended: Ended,
-        from: usize,
-    ) -> Option<Ended> {
-        let plan = cx.plan;
-        let ControllerKind::Transaction(settings) =
-            &plan.controllers[ended.open.controller.0 as usize].kind
-        else {
-            return None;
-        };
-        for (at, check) in settings.checks.iter().enumerate().skip(from) {
-            match check.job() {
-                None => check.run(&mut ended.result, &mut cx.env(index, "")),
-                Some(Job::Evaluate(range)) => {
-                    self.hand_over_texts(cx, index, Then::Ended(ended, at + 1), range);
-                    return None;
-                }
-                Some(job) => {
-                    let then = Then::Ended(ended, at + 1);
-                    let runs = std::iter::once(job);
-                    self.hand_over_run(cx, index, then, Act::Assertion, runs);
-                    return None;
-                }
+        ended: Ended,
+        (job, next): (Job, usize),
+    ) {
+        let then = Then::Ended(ended, next);
+        match job {
+            Job::Evaluate(range) => self.hand_over_texts(cx, index, then, range),
+            Job::Run(_) => {
+                self.hand_over_run(cx, index, then, Act::Assertion, std::iter::once(job));
             }
         }
-        Some(ended)
     }
 }

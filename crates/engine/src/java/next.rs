@@ -20,7 +20,9 @@ pub(crate) enum Next {
     Close(Closing),
     /// The end of the run has cut the user's sampler, as the result shows.
     Cut(SamplerId, Timing, Box<SampleResult>),
-    /// The sample of an ended transaction has been checked by its assertions.
+    /// The assertions of an ended transaction continue from an index on.
+    Check(Ended, usize),
+    /// The end of the run has cut the assertions of an ended transaction.
     Checked(Ended),
     /// The user starts a sampler with its pre-processors.
     Start(SamplerId),

@@ -1,7 +1,10 @@
 //! The end of a sample: runs post-processors and assertions, native ones and those in Java, and finishes the
 //! sample. Hot.
 
-use plan::plan::SamplerId;
+use plan::env::Env;
+use plan::extract::Extractor;
+use plan::java_backed::Job;
+use plan::plan::{Sampler, SamplerId};
 use plan::result::{Request, SampleResult};
 use stats::Outcome;
 
@@ -53,20 +56,20 @@ impl Samples {
         index: UserId,
         closing: &mut Closing,
     ) -> Step {
-        let step = self.process(on, index, closing);
+        let step = self.process_and_finish(on, index, closing);
         on.cx.spare_results.extend(closing.result.take());
         step
     }
 
-    /// Runs the remaining processors, assertions and listeners of a sample in Java, then finishes the sample.
-    fn process(
+    /// Runs the remaining processors, assertions and listeners in Java of a sample, then finishes the sample.
+    fn process_and_finish(
         &mut self,
         on: &mut Reporting<'_, '_>,
         index: UserId,
         closing: &mut Closing,
     ) -> Step {
         if let Some(at) = closing.at {
-            if !on.jobs.process(on.cx, index, closing, at) {
+            if !process(on, index, closing, at) {
                 return Step::Done;
             }
             closing.at = None;
@@ -108,6 +111,56 @@ impl Samples {
         asked.add(on.cx.users[index].java().end_sample());
         after_sample(on, (index, id), true, asked)
     }
+}
+
+/// Runs post-processors and assertions from an index on, both counted together. Returns false if the user waits for one
+/// in Java.
+fn process(
+    on: &mut Reporting<'_, '_>,
+    index: UserId,
+    closing: &mut Closing,
+    mut from: usize,
+) -> bool {
+    let plan = on.cx.plan;
+    let sampler = &plan.samplers[closing.id.0 as usize];
+    loop {
+        on.cx.forget_thrown();
+        let Some(result) = closing.result.as_deref_mut() else { return true };
+        let run = |env: &mut Env<'_>| run_native(sampler, from, result, env);
+        let Some((at, job)) = on.cx.with_env(index, closing.id, run) else { return true };
+        if closing.outcome != Outcome::CutByEnd {
+            on.jobs.process(on.cx, index, closing, (at, job));
+            return false;
+        }
+        from = at + 1;
+    }
+}
+
+/// Runs post-processors and assertions from an index on, up to the first one in Java. Returns the index and the job of
+/// that one.
+fn run_native(
+    sampler: &Sampler,
+    from: usize,
+    result: &mut SampleResult,
+    env: &mut Env<'_>,
+) -> Option<(usize, Job)> {
+    for (at, extractor) in sampler.after.iter().enumerate().skip(from) {
+        if let Extractor::Job(job) = extractor {
+            return Some((at, *job));
+        }
+        extractor.run(result, env);
+        if env.core.lost.is_some() {
+            return None;
+        }
+    }
+    let behind = sampler.after.len();
+    for (at, check) in sampler.checks.iter().enumerate().skip(from.saturating_sub(behind)) {
+        if let Some(job) = check.job() {
+            return Some((behind + at, job));
+        }
+        check.run(result, env);
+    }
+    None
 }
 
 /// Ends a sample whose post-processor has thrown an exception. Its result becomes the previous result for other

@@ -6,7 +6,7 @@ use plan::result::SampleResult;
 use crate::context::Context;
 use crate::ids::UserId;
 use crate::java::listeners::UndeliveredSample;
-use crate::java::{Closing, Ended, Java, Jobs, Then, listeners};
+use crate::java::{Closing, Java, Jobs, Then, listeners};
 use crate::results::Sinks;
 use crate::sample::record::Part;
 
@@ -38,13 +38,6 @@ impl Reporting<'_, '_> {
         }
         self.jobs.deliver_sample(self.cx, index, closing, places, heard);
         true
-    }
-
-    /// Runs the assertions on a transaction's sample, and reports it.
-    pub(crate) fn check_in_turn(&mut self, index: UserId, ended: Ended, from: usize) {
-        if let Some(ended) = self.jobs.check_in_turn(self.cx, index, ended, from) {
-            self.report_complete(index, ended);
-        }
     }
 
     /// Passes a transaction's sample to its listeners: at once, or before the user's next sampler if some listeners are

@@ -216,6 +216,23 @@ impl Reporting<'_, '_> {
         }
     }
 
+    /// Runs the assertions on a transaction's sample from an index on, and then reports the sample. The user waits for
+    /// assertions in Java.
+    pub(crate) fn check_in_turn(&mut self, index: UserId, mut ended: Ended, from: usize) {
+        let plan = self.cx.plan;
+        let controller = &plan.controllers[ended.open.controller.0 as usize];
+        let ControllerKind::Transaction(settings) = &controller.kind else { return };
+        for (at, check) in settings.checks.iter().enumerate().skip(from) {
+            match check.job() {
+                None => check.run(&mut ended.result, &mut self.cx.env(index, "")),
+                Some(job) => {
+                    return self.jobs.check_transaction(self.cx, index, ended, (job, at + 1));
+                }
+            }
+        }
+        self.report_complete(index, ended);
+    }
+
     /// Reports a complete transaction after its assertions.
     pub(crate) fn report_complete(&mut self, index: UserId, ended: Ended) {
         let Ended { open, timing, mut result } = ended;
