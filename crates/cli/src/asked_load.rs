@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use engine::Changed;
+use engine::{Changed, Evaluated};
 use plan::load::{LoadOverrides, LoadSettings};
-use plan::number::Setting;
-use plan::plan::{Group, Phase, Plan};
+use plan::number::{OddNumber, Setting};
+use plan::plan::{Phase, Plan};
 
 use crate::load::Loaded;
 use crate::properties::Properties;
@@ -22,20 +22,20 @@ pub(crate) fn lines(changed: &[Changed]) -> Vec<String> {
     changed.iter().map(line).collect()
 }
 
-/// Returns true if a message about a number of a thread group ([`Setting::complaint`], after the group's path) does
-/// not apply, because the load replaces the number or leaves the group out.
-pub(crate) fn voids(given: &LoadOverrides, plan: &Plan, complaint: &str) -> bool {
-    let is_void = |group: &Group| {
-        let message = complaint.strip_prefix(group.path.as_str());
-        let Some(message) = message.and_then(|rest| rest.strip_prefix(": the ")) else {
-            return false;
-        };
-        let own = given.groups.iter().find(|(name, _)| group.name.fixed() == Some(name.as_str()));
-        let ask = own.map_or(Some(&given.all), |(_, ask)| ask.as_ref());
-        let mut about = Setting::ALL.into_iter().filter(|what| message.starts_with(what.name()));
-        about.any(|what| ask.is_none_or(|ask| replaces(ask, what)))
-    };
-    plan.groups.iter().filter(|group| group.phase == Phase::Main).any(is_void)
+/// Returns true if the load replaces a setting that is not a number, or leaves its thread group out.
+pub(crate) fn voids(
+    given: &LoadOverrides,
+    plan: &Plan,
+    evaluated: &Evaluated,
+    odd: &OddNumber,
+) -> bool {
+    if plan.groups.get(odd.group).is_none_or(|group| group.phase != Phase::Main) {
+        return false;
+    }
+    let group = evaluated.names_by_group().nth(odd.group);
+    let own = given.groups.iter().find(|(name, _)| group == Some(name.as_str()));
+    let ask = own.map_or(Some(&given.all), |(_, ask)| ask.as_ref());
+    ask.is_none_or(|ask| replaces(ask, odd.setting))
 }
 
 /// Returns true if a load replaces a setting of the thread group.
@@ -50,15 +50,16 @@ fn replaces(ask: &LoadSettings, what: Setting) -> bool {
     }
 }
 
-/// Returns a line for each thread group whose load differs from the plan's load, for a plan that is only checked.
+/// Returns the evaluated plan with the load that replaces the plan's, for a plan that is only checked, and a line for each
+/// thread group whose load differs. `None` if no load is given.
 pub(crate) fn of_plan(
     loaded: &Loaded,
     properties: &Properties,
     path: &Path,
     given: &LoadOverrides,
-) -> Result<Vec<String>, String> {
+) -> Result<Option<(Evaluated, Vec<String>)>, String> {
     let Some(plan) = loaded.plan.as_ref().filter(|_| !given.is_empty()) else {
-        return Ok(Vec::new());
+        return Ok(None);
     };
     let options = engine::Options {
         properties: properties.all().map(|(key, value)| (key.into(), value.into())).collect(),
@@ -66,5 +67,6 @@ pub(crate) fn of_plan(
         ..engine::Options::default()
     };
     let mut evaluated = engine::evaluate(plan, &options);
-    Ok(lines(&evaluated.give(plan, given)?))
+    let lines = lines(&evaluated.give(plan, given)?);
+    Ok(Some((evaluated, lines)))
 }

@@ -188,15 +188,19 @@ impl Checked {
             properties.all().map(|(key, value)| (key.into(), value.into())).collect();
         let missing = files::missing(&loaded, bytes, &all, &folder);
         loaded.diags.extend(missing);
+        let load = asked_load::of_plan(&loaded, &properties, path, given)?;
+        let (evaluated, load) = load.unzip();
         if let Some(plan) = &loaded.plan {
             let mut odd = demand::odd_numbers(plan, all, folder);
-            odd.retain(|words| !asked_load::voids(given, plan, words));
-            loaded.diags.extend(odd.into_iter().map(|words| Diag::warning("bad-number", words)));
+            if let Some(evaluated) = &evaluated {
+                odd.retain(|one| !asked_load::voids(given, plan, evaluated, one));
+            }
+            let odd = odd.into_iter().map(|one| Diag::warning("bad-number", one.message));
+            loaded.diags.extend(odd);
         }
-        let load = asked_load::of_plan(&loaded, &properties, path, given)?;
         let java = look_at_java(&mut loaded, &properties, path, run_java);
         let unheeded = unheeded(&properties, &loaded);
-        Ok(Self { loaded, properties, java, unheeded, load })
+        Ok(Self { loaded, properties, java, unheeded, load: load.unwrap_or_default() })
     }
 
     /// Prints the report of a single plan.

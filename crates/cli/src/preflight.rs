@@ -28,6 +28,7 @@ mod watched;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use plan::number::OddNumber;
 use plan::plan::Plan;
 use serde_json::{Value, json};
 
@@ -216,7 +217,7 @@ pub(crate) struct Look {
     /// The lines of `warnings` about limits that prevent a run on this machine.
     pub(crate) refusals: Vec<String>,
     /// Warnings about settings of thread groups that are not numbers.
-    pub(crate) odd_numbers: Vec<String>,
+    pub(crate) odd_numbers: Vec<OddNumber>,
     /// Number of users of the run.
     pub(crate) users: u64,
     /// Number of local ports available to the run's connections. `None` if a destination is unknown before the run.

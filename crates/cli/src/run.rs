@@ -389,19 +389,20 @@ fn tell_of_start(
     }
 }
 
-/// Returns the warnings about the plan's values and about the machine, without duplicates, and without warnings
-/// about numbers that the requested load replaces.
+/// Returns the warnings about the plan's values and about the machine, without duplicates, and without those about
+/// settings that the requested load replaces.
 fn complaints(
     evaluated: &mut Evaluated,
     found: &mut Look,
     (request, plan): (&Request, &Plan),
 ) -> Vec<Line> {
+    let mut odd = std::mem::take(&mut found.odd_numbers);
+    let of_run = evaluated.take_odd_numbers().into_iter();
+    let of_run: Vec<_> = of_run.filter(|one| !odd.contains(one)).collect();
+    odd.extend(of_run);
+    odd.retain(|one| !asked_load::voids(&request.load, plan, evaluated, one));
     let mut complaints = evaluated.take_complaints();
-    complaints
-        .retain(|line| !matches!(line, Line::Engine(text) if found.odd_numbers.contains(text)));
-    complaints.extend(std::mem::take(&mut found.odd_numbers).into_iter().map(Line::Engine));
-    let is_void = |text: &str| asked_load::voids(&request.load, plan, text);
-    complaints.retain(|line| !matches!(line, Line::Engine(text) if is_void(text)));
+    complaints.extend(odd.into_iter().map(|one| Line::Engine(one.message)));
     complaints
 }
 

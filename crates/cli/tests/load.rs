@@ -114,8 +114,20 @@ fn numbers_of_the_plan_that_the_load_replaces_are_not_complained_about() {
         "plan.jmx",
         &program::PLAN
             .replace("${__P(users,1)}", "")
+            // Names of groups may be expressions.
+            .replace("testname=\"Users\"", "testname=\"${__P(name,Users)}\"")
             .replace("ramp_time\">0<", "ramp_time\">soon<"),
     );
+    let loops = "the loop count \"abc\" is not a whole number";
+    for (options, complains) in
+        [(&["--users", "1"][..], true), (&["--scenario", "Users=users:1,iterations:1"], false)]
+    {
+        for verb in ["run", "check"] {
+            let ended = program.run(&[&[verb, "plan.jmx", "-Jloops=abc"], options].concat());
+            let text = format!("{}{}", ended.out, ended.err);
+            assert_eq!(text.contains(loops), complains, "{options:?}: {text}");
+        }
+    }
     let threads = "the number of threads is empty";
     let ramp = "the ramp-up \"soon\" is not a whole number";
     for (options, complains_of_threads, complains_of_ramp) in [

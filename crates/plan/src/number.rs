@@ -21,12 +21,8 @@ pub enum Setting {
 }
 
 impl Setting {
-    /// All numeric settings.
-    pub const ALL: [Self; 5] =
-        [Self::Threads, Self::RampUp, Self::Loops, Self::Delay, Self::Duration];
-
     /// Returns the name of the setting in messages.
-    pub fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Self::Threads => "number of threads",
             Self::RampUp => "ramp-up",
@@ -36,9 +32,9 @@ impl Setting {
         }
     }
 
-    /// Returns the message about a value that JMeter replaces by 0 because it is not a number. Returns `None` for a
-    /// number, and for an empty value if that is common.
-    pub fn complaint(self, text: &str) -> Option<String> {
+    /// Returns the message about a value that JMeter replaces by 0 because it is not a number. `None` for a number,
+    /// and for an empty value where that is usual.
+    pub(crate) fn complaint(self, text: &str) -> Option<String> {
         let is_number = match self {
             Self::Threads | Self::RampUp | Self::Loops => parse_int(text).is_some(),
             Self::Delay | Self::Duration => parse_long(text).is_some(),
@@ -61,6 +57,25 @@ impl Setting {
         };
         let most = most.filter(|_| !text.is_empty()).map(|most| format!(" up to {most}"));
         Some(format!("the {what} {given}{}: {follows}, as in JMeter", most.unwrap_or_default()))
+    }
+}
+
+/// A setting of a thread group that is not a number, so that JMeter uses 0 instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OddNumber {
+    /// Index of the thread group in `Plan::groups`.
+    pub group: usize,
+    pub setting: Setting,
+    /// Message with the path of the group.
+    pub message: String,
+}
+
+impl OddNumber {
+    /// Checks a setting's value. `group` and `path` are the index and the path of the thread group. Returns `None` for
+    /// a valid value.
+    pub fn of(setting: Setting, text: &str, (group, path): (usize, &str)) -> Option<Self> {
+        let words = setting.complaint(text)?;
+        Some(Self { group, setting, message: format!("{path}: {words}") })
     }
 }
 

@@ -13,7 +13,7 @@ use lang::java::parse_int;
 use plan::env::{Env, Scratch, UserIdentity};
 use plan::function::Shared;
 use plan::http::{Destination, Target};
-use plan::number::Setting;
+use plan::number::{OddNumber, Setting};
 use plan::plan::{ControllerKind, Group, LoopCount, Plan, SamplerKind};
 use plan::state::{Memory, RunState};
 use plan::template::Template;
@@ -45,7 +45,7 @@ pub(crate) struct Demand {
     pub(crate) workers: Option<u64>,
     /// Warnings about settings of thread groups that are not numbers.
     #[serde(skip)]
-    pub(crate) odd_numbers: Vec<String>,
+    pub(crate) odd_numbers: Vec<OddNumber>,
     /// True if a destination is on this machine. Then both ends of the connections use its resources.
     pub(crate) local: bool,
     /// Number of local addresses for outgoing connections.
@@ -106,7 +106,7 @@ pub(crate) fn odd_numbers(
     plan: &Plan,
     properties: HashMap<String, String>,
     folder: PathBuf,
-) -> Vec<String> {
+) -> Vec<OddNumber> {
     let given = Given { properties, folder, ..Given::default() };
     of_plan(plan, &given).map(|demand| demand.odd_numbers).unwrap_or_default()
 }
@@ -142,7 +142,8 @@ pub(crate) fn of_plan(plan: &Plan, given: &Given) -> Result<Demand, String> {
     };
     plan.initial_variables(&mut env);
     let mut odd_numbers = Vec::new();
-    let numbers = plan.groups.iter().map(|group| numbers(plan, group, &mut env, &mut odd_numbers));
+    let numbers =
+        (0..plan.groups.len()).map(|group| numbers(plan, group, &mut env, &mut odd_numbers));
     let mut numbers: Vec<_> = numbers.collect();
     for (numbers, users) in numbers.iter_mut().zip(given.by_group.iter().flatten()) {
         numbers.0 = Some(*users);
@@ -205,10 +206,11 @@ fn monitors(plan: &Plan, env: &mut Env<'_>) -> Vec<Monitor> {
 /// known only during the run. Adds warnings about settings that are not numbers to `odd`.
 fn numbers(
     plan: &Plan,
-    group: &Group,
+    number: usize,
     env: &mut Env<'_>,
-    odd: &mut Vec<String>,
+    odd: &mut Vec<OddNumber>,
 ) -> (Option<u64>, i64) {
+    let group = &plan.groups[number];
     env.core.thrown = None;
     let passed_over = env.shared.passed_over();
     // The run reports why a thread group with a wrong schedule does not start.
@@ -227,8 +229,7 @@ fn numbers(
         // A value that is only known in a running test remains a `${…}` reference.
         let known = env.core.thrown.take().is_none() && !value.contains("${");
         if known {
-            let words = what.complaint(&value);
-            odd.extend(words.map(|words| format!("{}: {words}", group.path)));
+            odd.extend(OddNumber::of(what, &value, (number, &group.path)));
         }
         known.then_some(value)
     };

@@ -2,6 +2,7 @@
 
 use plan::element::{KeySelection, Span};
 use plan::env::Env;
+use plan::number::OddNumber;
 use plan::template::Template;
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +32,9 @@ pub struct Evaluated {
     pub(crate) properties: Vec<(String, String)>,
     /// Messages about invalid values.
     pub(super) complaints: Vec<Line>,
+    /// Settings of thread groups that are not numbers. The process that evaluates the plan reports them.
+    #[serde(skip)]
+    pub(super) odd_numbers: Vec<OddNumber>,
 }
 
 /// Load of a group; times in nanoseconds.
@@ -86,7 +90,17 @@ impl Evaluated {
         Ok(KeySelection { first, last, variable })
     }
 
-    /// Takes the messages for the user out, so that the run does not report them.
+    /// Returns the name of each group of the plan.
+    pub fn names_by_group(&self) -> impl Iterator<Item = &str> {
+        self.groups.iter().map(|group| group.name.as_str())
+    }
+
+    /// Takes the settings that are not numbers out; the run will not report them then.
+    pub fn take_odd_numbers(&mut self) -> Vec<OddNumber> {
+        std::mem::take(&mut self.odd_numbers)
+    }
+
+    /// Takes the other messages for the user out; the run will not report them then.
     pub fn take_complaints(&mut self) -> Vec<Line> {
         std::mem::take(&mut self.complaints)
     }

@@ -14,8 +14,8 @@ use plan::env::{Env, Scratch, UserIdentity};
 use plan::function::Shared;
 use plan::java_backed::{TextId, Values};
 use plan::load::Rate;
-use plan::number::Setting;
-use plan::plan::{ControllerKind, Group, Listener, ListenerKind, LoopCount, Plan};
+use plan::number::{OddNumber, Setting};
+use plan::plan::{ControllerKind, Listener, ListenerKind, LoopCount, Plan};
 use plan::state::{Memory, RunState};
 use plan::vars::{Initial, VarId, Vars};
 use stats::jtl::{Columns, unlike_columns, unlike_rows};
@@ -74,9 +74,10 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
     let mut early = EarlyEvaluation::begin(plan, options.offload.as_deref(), options.facts());
     let initial = initial_variables(plan, early.as_mut(), &mut env);
     let mut complaints = early.map_or(Vec::new(), |early| early.complaints);
-    let groups = plan.groups.iter();
-    let groups =
-        groups.map(|group| looping(plan, group, &mut env, options.seed, &mut complaints)).collect();
+    let mut odd_numbers = Vec::new();
+    let said = &mut (&mut complaints, &mut odd_numbers);
+    let groups = 0..plan.groups.len();
+    let groups = groups.map(|group| looping(plan, group, &mut env, options.seed, said)).collect();
     let listeners =
         plan.listeners.iter().map(|listener| evaluated_values(&listener.kind, &mut env)).collect();
     let monitors = monitors::evaluated_values(plan, &mut env);
@@ -100,6 +101,7 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
         keys_refused,
         properties: changed_properties(&shared, options),
         complaints,
+        odd_numbers,
     }
 }
 
@@ -250,7 +252,8 @@ pub(crate) fn prepare(
         on_error: group.on_error,
     });
     let groups = groups.collect();
-    let complaints = evaluated.complaints;
+    let odd_numbers = evaluated.odd_numbers.into_iter().map(|odd| Line::from(odd.message));
+    let complaints = evaluated.complaints.into_iter().chain(odd_numbers).collect();
     Ok(Prepared { groups, initial, state, listeners, savers, backends, complaints })
 }
 
@@ -349,16 +352,20 @@ fn functional(plan: &Plan, columns: &mut Columns) {
     columns.sampler_data |= plan.functional_mode;
 }
 
+/// Messages about the plan's values, and settings of thread groups that are not numbers.
+type Said<'a> = (&'a mut Vec<Line>, &'a mut Vec<OddNumber>);
+
 /// Returns the load of a group, including the plan's setting of its loop.
 fn looping(
     plan: &Plan,
-    group: &Group,
+    group: usize,
     env: &mut Env<'_>,
     seed: u64,
-    complaints: &mut Vec<Line>,
+    said: &mut Said<'_>,
 ) -> Numbers {
-    let numbers = numbers(group, env, seed, complaints);
-    let endless = match &plan.controllers[group.main.0 as usize].kind {
+    let numbers = numbers(plan, group, env, seed, said);
+    let main = plan.groups[group].main;
+    let endless = match &plan.controllers[main.0 as usize].kind {
         ControllerKind::Loop { count: LoopCount::Forever, .. } => true,
         ControllerKind::Loop { count: LoopCount::Count(text), .. } => {
             text.known(env).is_some_and(|text| parse_int(&text) == Some(-1))
@@ -368,7 +375,14 @@ fn looping(
     Numbers { endless, ..numbers }
 }
 
-fn numbers(group: &Group, env: &mut Env<'_>, seed: u64, complaints: &mut Vec<Line>) -> Numbers {
+fn numbers(
+    plan: &Plan,
+    number: usize,
+    env: &mut Env<'_>,
+    seed: u64,
+    (complaints, odd_numbers): &mut Said<'_>,
+) -> Numbers {
+    let group = &plan.groups[number];
     let name = value(&group.name, env);
     let spans = group.profile.spans(env, seed).unwrap_or_else(|problem| {
         complaints.push(format!("Thread Group:{name} does not start: {problem}").into());
@@ -390,8 +404,7 @@ fn numbers(group: &Group, env: &mut Env<'_>, seed: u64, complaints: &mut Vec<Lin
     }
     // As in JMeter, a value that is not a number counts as 0.
     let mut odd = |what: Setting, text: &str| {
-        let complaint = what.complaint(text);
-        complaints.extend(complaint.map(|words| format!("{}: {words}", group.path).into()));
+        odd_numbers.extend(OddNumber::of(what, text, (number, &group.path)));
     };
     let text = value(&group.users, env);
     odd(Setting::Threads, &text);
