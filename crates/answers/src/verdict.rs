@@ -69,6 +69,15 @@ pub struct Evidence {
     pub to_ms: i64,
 }
 
+/// A host or a number series that a finding is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A watched host.
+    Host(String),
+    /// A series of numbers in responses. The name is the user's.
+    Series(String),
+}
+
 /// A finding: a statement about what limited or disturbed the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
@@ -86,6 +95,9 @@ pub struct Finding {
     /// Rules whose findings are consequences of this one. The verdict lists them after it.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub explains: &'static [&'static str],
+    /// Watched hosts or number series that the finding names.
+    #[serde(skip)]
+    pub subjects: Vec<Subject>,
 }
 
 impl Finding {
@@ -96,6 +108,17 @@ impl Finding {
     }
 }
 
+/// Source of data that a rule lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// Each run of Throng records them, and no result file contains them.
+    Run,
+    /// Watched hosts report them.
+    Hosts,
+    /// Another load, or a longer run.
+    Other,
+}
+
 /// A rule that lacks the data it needs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unchecked {
@@ -103,8 +126,10 @@ pub struct Unchecked {
     /// Subject of the rule in a few words.
     #[serde(skip)]
     pub looks_for: Words,
-    /// The data that the rule needs and does not have.
+    /// The data that the rule needs and does not have, and their source.
     pub lacks: Words,
+    #[serde(skip)]
+    pub source: Source,
 }
 
 /// Results of all rules.
@@ -122,42 +147,28 @@ pub struct Verdict {
     pub undecided: Option<Words>,
 }
 
-/// Data that each run of Throng records and that no result file contains.
-const OF_RUNS: &[&str] = &[
-    "20 answers kept with their phases",
-    "completions of each 100 ms",
-    "counters of TLS handshakes",
-    "counters of connections",
-    "figures of the generator",
-    "figures of the generator's machine",
-    "the labels that each address served",
-    "the number of free ports",
-    "the phases of requests",
-    "the rate that was asked for",
-    "times of connects",
-];
-
-/// Returns the kind of data that a rule lacks: what a run records, what watched hosts report, or the name of the data
-/// itself.
-fn kind_of(lacks: &Words) -> Words {
-    let (en, zh) = if OF_RUNS.contains(&&*lacks.en) {
-        (
+/// Returns the kind of data that a rule lacks, in words: the name of its source, or the name of the data itself.
+fn kind_of(Unchecked { source, lacks, .. }: &Unchecked) -> Words {
+    let (en, zh) = match source {
+        Source::Run => (
             "what throng run records and a result file does not have",
             "throng run 记录而结果文件没有的数据",
-        )
-    } else if lacks.en.contains("watched") {
-        ("figures of watched hosts (--watch NAME=URL)", "被监控主机的指标（--watch NAME=URL）")
-    } else {
-        // The advice after a colon is put into parentheses, because readers would take text after a colon for the
-        // list of rules.
-        let aside = |text: &str, colon, open, close| match text.split_once(colon) {
-            Some((what, how)) => format!("{what}{open}{how}{close}"),
-            None => text.to_owned(),
-        };
-        return Words {
-            en: aside(&lacks.en, ": ", " (", ")"),
-            zh: aside(&lacks.zh, "：", "（", "）"),
-        };
+        ),
+        Source::Hosts => {
+            ("figures of watched hosts (--watch NAME=URL)", "被监控主机的指标（--watch NAME=URL）")
+        }
+        Source::Other => {
+            // The advice after a colon is put into parentheses, because readers would take text after a colon for the
+            // list of rules.
+            let aside = |text: &str, colon, open, close| match text.split_once(colon) {
+                Some((what, how)) => format!("{what}{open}{how}{close}"),
+                None => text.to_owned(),
+            };
+            return Words {
+                en: aside(&lacks.en, ": ", " (", ")"),
+                zh: aside(&lacks.zh, "：", "（", "）"),
+            };
+        }
     };
     Words { en: en.into(), zh: zh.into() }
 }
@@ -171,11 +182,11 @@ impl Verdict {
     /// Returns one line for each kind of missing data, with the rules that need it; empty if no rule lacks data.
     pub fn lacking(&self) -> Vec<Words> {
         let mut groups: Vec<(Words, Vec<Words>)> = Vec::new();
-        for Unchecked { looks_for, lacks, .. } in &self.unchecked {
-            let kind = kind_of(lacks);
+        for one in &self.unchecked {
+            let kind = kind_of(one);
             match groups.iter_mut().find(|group| group.0 == kind) {
-                Some(group) => group.1.push(looks_for.clone()),
-                None => groups.push((kind, vec![looks_for.clone()])),
+                Some(group) => group.1.push(one.looks_for.clone()),
+                None => groups.push((kind, vec![one.looks_for.clone()])),
             }
         }
         let list = |of: &[Words], text: fn(&Words) -> &str, between: &str| {
@@ -224,12 +235,17 @@ impl Verdict {
 #[derive(Clone, Debug)]
 pub enum Said {
     Nothing,
-    /// The rule lacks the named data.
-    Lacks(Words),
+    /// The rule lacks the named data of this source.
+    Lacks(Source, Words),
     Found(Box<Finding>),
 }
 
 impl Said {
+    /// Builds the result of a rule that lacks a load.
+    pub(crate) fn lacks_load(lacks: Words) -> Self {
+        Self::Lacks(Source::Other, lacks)
+    }
+
     pub fn is_found(&self) -> bool {
         matches!(self, Self::Found(_))
     }

@@ -142,7 +142,19 @@ fn a_finding_on_the_generator_hides_it_and_a_plateau_follows_from_it() {
         let (confidence, advice) = (Confidence::Certain, words());
         let (evidence, exonerates, doc) = (Vec::new(), Vec::new(), String::new());
         let words = words();
-        Finding { id, about, confidence, words, evidence, exonerates, advice, doc, explains: &[] }
+        let (explains, subjects) = (&[], Vec::new());
+        Finding {
+            id,
+            about,
+            confidence,
+            words,
+            evidence,
+            exonerates,
+            advice,
+            doc,
+            explains,
+            subjects,
+        }
     };
     let mut verdict = rules::verdict(&heavy);
     verdict.findings = vec![finding("plateau", About::Target)];

@@ -2,6 +2,7 @@
 mod situations;
 
 use answers::rules;
+use answers::verdict::Subject;
 use situations::all::all;
 
 #[test]
@@ -60,6 +61,12 @@ fn a_finding_has_both_languages_a_page_and_figures() {
                 finding.evidence
             );
             assert_eq!(finding.doc, format!("throng explain {id}"));
+            // Charts of hosts and series are chosen by the subjects of a finding.
+            let of_several = rules::charts(id).iter().any(|chart| chart.ends_with('.'));
+            assert!(!of_several || !finding.subjects.is_empty(), "{id} names no subject");
+            for Subject::Host(name) | Subject::Series(name) in &finding.subjects {
+                assert!(finding.words.en.contains(name), "{id}: {name}: {:?}", finding.words);
+            }
         }
     }
 }

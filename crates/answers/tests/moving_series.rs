@@ -4,7 +4,7 @@ mod situations;
 
 use answers::random::Random;
 use answers::rules;
-use answers::verdict::Confidence;
+use answers::verdict::{Confidence, Subject};
 use record::Record;
 use situations::{MS, S, Users, Workers, about, good, run, users};
 use stats::Number;
@@ -24,6 +24,7 @@ fn says(record: &Record) -> Option<String> {
     let verdict = rules::verdict(record);
     let found = verdict.findings.iter().find(|finding| finding.id == "series_moves")?;
     assert_eq!(found.confidence, Confidence::Hint);
+    assert_eq!(found.subjects, [Subject::Series("load".to_owned())]);
     assert_eq!(verdict.findings.last().map(|last| last.id), Some("series_moves"));
     Some(found.words.en.clone())
 }

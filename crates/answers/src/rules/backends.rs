@@ -166,7 +166,7 @@ pub(super) fn backend_uneven(record: &Record) -> Said {
     }
     if groups.is_empty() && !has_names(record) {
         if record.has.classes && !is_known {
-            return lacks!("the labels that each address served", "每个地址所服务的标签");
+            return lacks!(run: "the labels that each address served", "每个地址所服务的标签");
         }
         return lacks!(
             "more than one address, or value of a response header, of the same service",

@@ -50,7 +50,7 @@ fn needed(record: &Record) -> u64 {
 
 pub(super) fn connection_churn(record: &Record) -> Said {
     if !record.has.connections {
-        return lacks!("counters of connections", "连接计数");
+        return lacks!(run: "counters of connections", "连接计数");
     }
     let seconds = &record.seconds;
     let n = |c| counter(seconds, c);
@@ -237,7 +237,7 @@ fn not_kept(of: &str, of_zh: &str, cost: &str) -> Finding {
 
 pub(super) fn tls_cost(record: &Record) -> Said {
     if !record.has.connections {
-        return lacks!("counters of TLS handshakes", "TLS 握手计数");
+        return lacks!(run: "counters of TLS handshakes", "TLS 握手计数");
     }
     let seconds = &record.seconds;
     let n = |c| counter(seconds, c);

@@ -526,7 +526,7 @@ pub(super) fn fails_above(run: &Run<'_>) -> Said {
     match limit(record).filter(|limit| limit.fixed != Fixed::Rate) {
         Some(limit) => limit.finding(record, span(whole(record))).said(),
         None if causes(whole(record)).iter().any(|sum| is_of_limit(record, sum.0)) => {
-            missing_light_load(record).map_or(Said::Nothing, Said::Lacks)
+            missing_light_load(record).map_or(Said::Nothing, Said::lacks_load)
         }
         None => Said::Nothing,
     }

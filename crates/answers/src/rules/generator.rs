@@ -55,7 +55,7 @@ const EXCEPTIONS: f64 = 0.1;
 
 pub(super) fn generator_limit(record: &Record) -> Said {
     if !record.has.generator {
-        return lacks!("figures of the generator", "负载机自身的数据");
+        return lacks!(run: "figures of the generator", "负载机自身的数据");
     }
     full_of_itself(record).or_else(|| lag(record)).unwrap_or(Said::Nothing)
 }
@@ -63,7 +63,7 @@ pub(super) fn generator_limit(record: &Record) -> Said {
 /// Returns the finding about other programs that saturate the generator's machine and make the generator wait.
 pub(super) fn machine_busy(record: &Record) -> Said {
     if !record.has.generator {
-        return lacks!("figures of the generator", "负载机自身的数据");
+        return lacks!(run: "figures of the generator", "负载机自身的数据");
     }
     if full_of_itself(record).is_some() {
         return Said::Nothing;

@@ -90,7 +90,7 @@ pub(super) fn host_ports(record: &Record) -> Said {
     let hosts = hosts(record);
     if hosts.iter().all(|host| host.readings.is_empty()) {
         return lacks!(
-            "connections in TIME_WAIT of a watched host (--watch NAME=URL of a node_exporter)",
+            hosts: "connections in TIME_WAIT of a watched host (--watch NAME=URL of a node_exporter)",
             "被监视主机上处于 TIME_WAIT 的连接数（--watch NAME=URL，指向 node_exporter）"
         );
     }
@@ -257,7 +257,8 @@ fn ran_out(record: &Record, host: &Host) -> Option<Finding> {
             "Local ports of {name} ran out at about {at}: {waiting_words} of {ports}{note_en} are in TIME_WAIT, which holds each for 60 s.{pace_en}{en}",
             "主机 {name} 的本地端口在约 {at} 用尽：{ports} 个{note_zh}中有 {waiting_words} 个处于 TIME_WAIT，每个要保留 60 秒。{pace_zh}{zh}"
         ),
-    );
+    )
+    .on_hosts([&**name]);
     let all = span(whole(record));
     let late = (gone.at_ms, all.1);
     let finding = match gone.before {
@@ -301,7 +302,8 @@ fn running_out(record: &Record, host: &Host) -> Option<Finding> {
             "Local ports of {name} run out at about {at} if it goes on like this: {waiting} of {ports}{note_en} are in TIME_WAIT, {pace} more each second.{pace_en}",
             "照此下去，主机 {name} 的本地端口将在约 {at} 用尽：{ports} 个{note_zh}中有 {waiting} 个处于 TIME_WAIT，每秒增加 {pace} 个。{pace_zh}"
         ),
-    );
+    )
+    .on_hosts([&**name]);
     let finding = with_opened(finding, opened, span(whole(record)));
     Some(
         finding

@@ -76,7 +76,7 @@ pub(super) fn host_churn(record: &Record) -> Said {
     let hosts = hosts(record, "opened");
     if hosts.is_empty() {
         return lacks!(
-            "connections that a watched host opens (--watch NAME=URL of a node_exporter)",
+            hosts: "connections that a watched host opens (--watch NAME=URL of a node_exporter)",
             "被监视主机打开的连接（--watch NAME=URL，指向 node_exporter）"
         );
     }
@@ -131,6 +131,7 @@ fn churns(record: &Record, seconds: &[Second], host: &str, opened: u32) -> Optio
         )
     };
     let finding = found("host_churn", About::Run, Confidence::Arithmetic, words)
+        .on_hosts([host])
         .with("opened_per_request", per_request, "connections", all)
         .with("accepted_per_request", from_us, "connections", all)
         .advise(advice);
@@ -171,7 +172,7 @@ pub(super) fn host_uneven(record: &Record) -> Said {
         hosts.iter().map(|(name, _)| alike(name)).filter(|alike| alike.len() > 1).collect();
     if families.is_empty() {
         return lacks!(
-            "watched hosts alike, with names such as gateway-1 and gateway-2",
+            hosts: "watched hosts alike, with names such as gateway-1 and gateway-2",
             "名称如 gateway-1、gateway-2 的同类被监视主机"
         );
     }
@@ -297,7 +298,12 @@ fn left_out_finding(left: &LeftOut<'_>, why: &Why, confidence: Confidence, all: 
             ),
         ),
     };
+    let before = match why {
+        Why::Unreachable(before, _) => Some(&**before),
+        _ => None,
+    };
     let finding = found("host_uneven", About::Run, confidence, words)
+        .on_hosts(family.iter().map(|(name, _)| &**name).chain(before))
         .with("share", *share, "share", all)
         .with("fair_share", *fair, "share", all)
         .advise(advice);
@@ -311,7 +317,7 @@ pub(super) fn host_busy(record: &Record) -> Said {
     let hosts = hosts(record, "cpu");
     if hosts.is_empty() {
         return lacks!(
-            "processors of a watched host (--watch NAME=URL of a node_exporter)",
+            hosts: "processors of a watched host (--watch NAME=URL of a node_exporter)",
             "被监视主机的处理器（--watch NAME=URL，指向 node_exporter）"
         );
     }
@@ -375,6 +381,7 @@ fn busy_finding(all: &[Busy], most: &Busy, when: Span) -> Finding {
             "主机 {names} 的处理器在没有负载时就有 {part}{of_zh} 忙碌，在负载下为 {under}：那里还运行着别的东西。"
         ),
     )
+    .on_hosts(all.iter().map(|busy| &*busy.host))
     .with("cpu_without_load", most.alone, "share", when)
     .with("cpu_under_load", most.under, "share", when)
     .advise(words!(

@@ -42,7 +42,7 @@ fn up_to(worst: &Second, longest: &str) -> (String, String) {
 
 pub(super) fn java_pauses(record: &Record) -> Said {
     if !record.has.generator {
-        return lacks!("figures of the generator", "负载机自身的数据");
+        return lacks!(run: "figures of the generator", "负载机自身的数据");
     }
     let seconds: Vec<&Second> =
         record.seconds.iter().filter(|s| s.generator.heap.is_some()).collect();
@@ -153,7 +153,7 @@ pub(super) fn host_java(record: &Record) -> Said {
     let hosts = hosts(record);
     if hosts.iter().all(|host| host.readings.is_empty()) {
         return lacks!(
-            "pauses of a watched Java machine (--watch NAME=URL of its exporter)",
+            hosts: "pauses of a watched Java machine (--watch NAME=URL of its exporter)",
             "被监视 Java 虚拟机的停顿（--watch NAME=URL，指向其 exporter）"
         );
     }
@@ -195,6 +195,7 @@ fn stood_still(record: &Record, host: &Host) -> Option<Finding> {
             "{name} 上的 Java 因垃圾回收而停顿：共 {in_all}（占时间的 {part}），一秒内最多 {most}。其间已接收的请求都在等待。"
         ),
     )
+    .on_hosts([&**name])
     .with("java_paused", share, "share", run)
     .with(
         "java_paused_longest",

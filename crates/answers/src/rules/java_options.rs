@@ -43,6 +43,7 @@ fn finding(record: &Record, host: &str, lines: &str) -> Option<Finding> {
                 "{host} 上位于 {program} 之后的选项 {options} 没有生效：Java 将其作为参数交给程序。{more_zh}"
             ),
         )
+        .on_hosts([host])
         .with("misplaced_options", count as f64, "options", span(whole(record)))
         .advise(words!(
             "Put {them} before: java {options} {program}. Then repeat the run.",

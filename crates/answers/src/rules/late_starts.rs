@@ -56,7 +56,7 @@ pub(super) fn late_starts(run: &Run<'_>) -> Said {
         return late(record, &starts).said();
     }
     if starts.due == 0 && !record.has.response {
-        return lacks!("the rate that was asked for", "所要求的速率");
+        return lacks!(run: "the rate that was asked for", "所要求的速率");
     }
     Said::Nothing
 }

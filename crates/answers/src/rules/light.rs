@@ -77,7 +77,7 @@ fn light_load(seconds: &[Second], loads: &[f64], high: f64) -> Words {
 pub(super) fn lacks_light_load(record: &Record) -> Said {
     let seconds = whole(record);
     let (loads, high) = loads(record, seconds);
-    Said::Lacks(light_load(seconds, &loads, high))
+    Said::lacks_load(light_load(seconds, &loads, high))
 }
 
 /// Returns the seconds at the beginning of a run, as long as their load is light compared with a high load.
@@ -97,7 +97,7 @@ pub(super) fn is_answered(second: &Second) -> bool {
 
 /// Returns the result of a rule without a finding: a lack of data if the run has no light load to compare with.
 pub(super) fn nothing_or_lacks(record: &Record) -> Said {
-    missing_light_load(record).map_or(Said::Nothing, Said::Lacks)
+    missing_light_load(record).map_or(Said::Nothing, Said::lacks_load)
 }
 
 /// Returns the seconds in which the target is fully loaded: those near the largest number of requests in flight. That

@@ -77,7 +77,7 @@ pub(super) fn workers_lost(record: &Record) -> Said {
         if record.has.generator {
             return Said::Nothing;
         }
-        return lacks!("figures of the generator", "负载机自身的数据");
+        return lacks!(run: "figures of the generator", "负载机自身的数据");
     }
     // Only WebSockets are counted until they close; the log and the summary have all connections of each worker.
     let connections = count(lost);
@@ -111,7 +111,7 @@ pub(super) fn workers_lost(record: &Record) -> Said {
 
 pub(super) fn generator_stalled(record: &Record) -> Said {
     if !record.has.generator {
-        return lacks!("figures of the generator", "负载机自身的数据");
+        return lacks!(run: "figures of the generator", "负载机自身的数据");
     }
     let stalled: Vec<_> = down::seconds_there(record).into_iter().filter(|s| is_stall(s)).collect();
     let Some(worst) = stalled.iter().max_by_key(|s| s.generator.stall) else {
@@ -209,7 +209,7 @@ fn did(effect: Option<&Effect>, ended: u64) -> Words {
 pub(super) fn generator_memory(record: &Record) -> Said {
     let machines = || record.seconds.iter().filter_map(|s| s.machine.as_ref());
     if machines().next().is_none() {
-        return lacks!("figures of the generator's machine", "负载机所在机器的数据");
+        return lacks!(run: "figures of the generator's machine", "负载机所在机器的数据");
     }
     let machine = |of: fn(&stats::machine::Machine) -> u64| {
         sum(&record.seconds, |s| s.machine.as_ref().map_or(0, of))

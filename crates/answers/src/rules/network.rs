@@ -54,7 +54,7 @@ fn sent_again(record: &Record) -> (u64, u64, bool) {
 pub(super) fn network_loss(record: &Record) -> Said {
     let machines = || record.seconds.iter().filter_map(|s| s.machine.as_ref());
     if machines().next().is_none() {
-        return lacks!("figures of the generator's machine", "负载机所在机器的数据");
+        return lacks!(run: "figures of the generator's machine", "负载机所在机器的数据");
     }
     let (again, out, is_own) = sent_again(record);
     let share = again as f64 / (out + again).max(1) as f64;
@@ -135,7 +135,7 @@ pub(super) fn moving(seconds: &[Second], least: f64) -> Option<Moving> {
 
 pub(super) fn bandwidth(record: &Record) -> Said {
     if !record.has.phases {
-        return lacks!("the phases of requests", "请求各阶段的时间");
+        return lacks!(run: "the phases of requests", "请求各阶段的时间");
     }
     let seconds = steady(record);
     if seconds.len() < SECONDS {
@@ -153,7 +153,7 @@ pub(super) fn bandwidth(record: &Record) -> Said {
     if line.is_none()
         && let Some(lacks) = missing_light_load(record)
     {
-        return Said::Lacks(lacks);
+        return Said::lacks_load(lacks);
     }
     let (line_en, line_zh) = line.map_or_else(Default::default, |line| {
         (

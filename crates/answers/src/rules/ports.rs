@@ -68,7 +68,7 @@ pub(super) fn ports(record: &Record) -> Said {
         if setting(record, PORTS_EACH).unwrap_or(0.0) > 0.0 {
             return towards();
         }
-        return lacks!("the number of free ports", "空闲端口数");
+        return lacks!(run: "the number of free ports", "空闲端口数");
     };
     let (least_words, all_words) = (count(least as u64), count(all as u64));
     if least < LITTLE_LEFT * all {

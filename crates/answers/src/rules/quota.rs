@@ -16,7 +16,7 @@ const LEAST: u64 = 10;
 
 pub(super) fn cpu_quota(record: &Record) -> Said {
     if !record.has.generator {
-        return lacks!("figures of the generator", "负载机自身的数据");
+        return lacks!(run: "figures of the generator", "负载机自身的数据");
     }
     let seconds = seconds_there(record);
     let periods: u64 = seconds.iter().map(|second| second.generator.quota_periods).sum();

@@ -25,7 +25,7 @@ const RECEIVE_BUFFER_OWN: f64 = 131_072.0;
 
 pub(super) fn reading_stopped(record: &Record) -> Said {
     if !record.has.connections {
-        return lacks!("counters of connections", "连接计数");
+        return lacks!(run: "counters of connections", "连接计数");
     }
     let (mut not_read, mut peak, mut queued, mut most) = (0_i64, 0, 0_i64, 0);
     for second in &record.seconds {
@@ -59,7 +59,7 @@ pub(super) fn reading_stopped(record: &Record) -> Said {
 
 pub(super) fn messages_dropped(record: &Record) -> Said {
     if !record.has.connections {
-        return lacks!("counters of connections", "连接计数");
+        return lacks!(run: "counters of connections", "连接计数");
     }
     let dropped = counter(&record.seconds, Counter::InboxDropped);
     if dropped == 0 {
@@ -86,7 +86,7 @@ pub(super) fn messages_dropped(record: &Record) -> Said {
 
 pub(super) fn unread_growing(record: &Record) -> Said {
     if !record.has.connections {
-        return lacks!("counters of connections", "连接计数");
+        return lacks!(run: "counters of connections", "连接计数");
     }
     let (mut last, mut grew, mut longest, mut peak) = (0, 0_u64, 0, 0);
     for second in &record.seconds {
@@ -144,7 +144,7 @@ fn remedy(record: &Record) -> Words {
 
 pub(super) fn zero_windows(record: &Record) -> Said {
     if !record.seconds.iter().any(|s| s.machine.is_some()) {
-        return lacks!("figures of the generator's machine", "负载机所在机器的数据");
+        return lacks!(run: "figures of the generator's machine", "负载机所在机器的数据");
     }
     let all = sum(&record.seconds, |s| s.machine.as_ref().map_or(0, |m| m.zero_windows_offered));
     let (mut held, mut most) = (0_i64, 0_i64);

@@ -25,6 +25,8 @@ pub struct Rule {
     pub id: &'static str,
     /// Subject of the rule in a few words, in English and Chinese.
     pub looks_for: (&'static str, &'static str),
+    /// Ids of the charts that show its findings.
+    pub charts: &'static [&'static str],
     pub judge: fn(&Run<'_>) -> Said,
 }
 
@@ -76,10 +78,10 @@ impl<'r> Run<'r> {
         for rule in self.rules {
             match self.said(rule) {
                 Said::Nothing => verdict.silent.push(rule.id),
-                Said::Lacks(lacks) => {
+                Said::Lacks(source, lacks) => {
                     let (en, zh) = rule.looks_for;
                     let looks_for = Words { en: en.into(), zh: zh.into() };
-                    verdict.unchecked.push(Unchecked { id: rule.id, looks_for, lacks });
+                    verdict.unchecked.push(Unchecked { id: rule.id, looks_for, lacks, source });
                 }
                 Said::Found(finding) => found.push(*finding),
             }
@@ -170,6 +172,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
+    use crate::rules::say::lacks;
 
     #[test]
     fn a_rule_looks_once_however_many_ask() {
@@ -179,7 +182,7 @@ mod tests {
             assert!(run.seconds.is_empty());
             Said::Nothing
         };
-        let rule = Rule { id: "one", looks_for: ("", ""), judge };
+        let rule = Rule { id: "one", looks_for: ("", ""), charts: &[], judge };
         let record = Record::default();
         let rules = [rule];
         let run = Run::new(&record, &rules);
@@ -201,12 +204,13 @@ mod tests {
             advice,
             doc,
             explains: &[],
+            subjects: Vec::new(),
         }))
     }
 
     #[test]
     fn a_generator_in_doubt_hides_what_is_not_certain_about_the_target() {
-        let rule = |id, judge| Rule { id, looks_for: ("", ""), judge };
+        let rule = |id, judge| Rule { id, looks_for: ("", ""), charts: &[], judge };
         let rules = [
             rule("busy", |_| said("busy", About::Generator, Confidence::Arithmetic)),
             rule("slow", |_| said("slow", About::Target, Confidence::Statistical)),
@@ -237,10 +241,10 @@ mod tests {
 
     #[test]
     fn a_limit_is_looked_for_in_an_open_load_that_is_kept_up() {
-        let nothing = |id| Rule { id, looks_for: ("", ""), judge: |_| Said::Nothing };
-        let lacks =
-            |_: &Run<'_>| Said::Lacks(Words { en: "a light load".into(), zh: String::new() });
-        let limit = Rule { id: "concurrency_limit", looks_for: ("a limit", ""), judge: lacks };
+        let nothing = |id| Rule { id, looks_for: ("", ""), charts: &[], judge: |_| Said::Nothing };
+        let lacks = |_: &Run<'_>| lacks!("a light load", "");
+        let limit =
+            Rule { id: "concurrency_limit", looks_for: ("a limit", ""), charts: &[], judge: lacks };
         let closed = judge(&Record::default(), &[nothing("stalls"), limit]);
         assert_eq!(closed.lacks_for_limit().map(|words| &*words.en), Some("a light load"));
         let open = judge(&Record::default(), &[nothing("queue_grows"), limit]);

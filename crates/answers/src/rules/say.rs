@@ -1,7 +1,7 @@
 //! Helpers that build findings and their texts.
 
 use super::figures::Span;
-use crate::verdict::{About, Confidence, Evidence, Finding, Said, Words};
+use crate::verdict::{About, Confidence, Evidence, Finding, Said, Subject, Words};
 
 /// Builds a string in both languages from two format strings.
 macro_rules! words {
@@ -11,10 +11,22 @@ macro_rules! words {
 }
 pub(crate) use words;
 
-/// Builds the result of a rule that lacks data.
+/// Builds the result of a rule that lacks data: of runs (`run:`), of watched hosts (`hosts:`), or other data.
 macro_rules! lacks {
+    (run: $en:literal, $zh:literal $(,)?) => {
+        $crate::rules::say::lacks!(Run, $en, $zh)
+    };
+    (hosts: $en:literal, $zh:literal $(,)?) => {
+        $crate::rules::say::lacks!(Hosts, $en, $zh)
+    };
     ($en:literal, $zh:literal $(,)?) => {
-        $crate::verdict::Said::Lacks($crate::rules::say::words!($en, $zh))
+        $crate::rules::say::lacks!(Other, $en, $zh)
+    };
+    ($source:ident, $en:literal, $zh:literal) => {
+        $crate::verdict::Said::Lacks(
+            $crate::verdict::Source::$source,
+            $crate::rules::say::words!($en, $zh),
+        )
     };
 }
 pub(crate) use lacks;
@@ -36,6 +48,7 @@ pub(crate) fn found(
         advice: words!("", ""),
         doc: format!("throng explain {id}"),
         explains: &[],
+        subjects: Vec::new(),
     }
 }
 
@@ -64,6 +77,18 @@ impl Finding {
 
     pub(crate) fn advise(mut self, words: Words) -> Self {
         self.advice = words;
+        self
+    }
+
+    /// Names watched hosts that the finding is about.
+    pub(crate) fn on_hosts<'h>(mut self, hosts: impl IntoIterator<Item = &'h str>) -> Self {
+        self.subjects.extend(hosts.into_iter().map(|host| Subject::Host(host.to_owned())));
+        self
+    }
+
+    /// Names a number series that the finding is about.
+    pub(crate) fn on_series(mut self, name: &str) -> Self {
+        self.subjects.push(Subject::Series(name.to_owned()));
         self
     }
 

@@ -70,6 +70,7 @@ fn level(record: &Record, at: u32, name: &str) -> Option<Finding> {
                 "{name} 自 {since} 起停留在 {level}，而用户从 {from} 增至 {to}，平均响应时间从 {early_ms} 升至 {late_ms}。"
             ),
         )
+        .on_series(name)
         .with(name, most, "count", span(&asked))
         .advise(words!(
             "Check whether {level} is a limit of the service: of threads, connections or a queue.",

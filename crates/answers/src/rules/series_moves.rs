@@ -85,6 +85,7 @@ fn moves(courses: &Courses<'_>, at: u32, name: &str, series: usize) -> Option<Fi
                 "在负载不变时，响应较慢的秒内 {name} {rises_zh}：其值不超过 {low} 时平均 {low_ms}，不低于 {high} 时平均 {high_ms}（{n} 秒内的秩相关系数 {alike_words}）。这并非原因：两者可能都受其他因素影响。"
             ),
         )
+        .on_series(name)
         .with(name, alike, "rank correlation", span(&seconds))
         .advise(words!(
             "Look at what {name} counts in the service at these times, and what else happens then.",

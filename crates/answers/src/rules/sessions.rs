@@ -87,6 +87,7 @@ fn is_full(record: &Record, seconds: &[Second], host: &Arc<str>, sessions: u32) 
                 "{host} 的会话已用尽：{of} 个中的 {now} 个。经过它的新连接会失败或等待。"
             ),
         )
+        .on_hosts([&**host])
         .with("sessions", most, "sessions", span(seconds))
         .advise(words!(
             "Let everything that connects through {host} keep its connections, shorten its time limit of closed sessions, or raise its limit.",
@@ -197,6 +198,7 @@ fn is_busy_from_the_start(record: &Record, host: &Arc<str>, sessions: u32) -> Op
                 "{host} 的处理器有 {works} 忙碌，它有 {sessions} 个会话，而本次运行保持 {held} 个连接。这些会话属于谁无从得知：首次读数时本次运行已经保持其连接。"
             ),
         )
+        .on_hosts([&**host])
         .with("sessions", now, "sessions", span(seconds))
         .with("cpu", cpu, "share", span(seconds))
         .advise(words!(
@@ -228,6 +230,7 @@ fn many(host: &Arc<str>, each: f64, outside: &Outside, busy: Option<f64>, all: S
             "{of_zh}在 {host} 上对应 {per} 个会话{works_zh}：到第一台服务器的连接被保持，其后的连接很可能没有。"
         ),
     )
+    .on_hosts([&**host])
     .with("sessions_per_connection", each, "sessions", all)
     .advise(words!(
         "Let the proxy keep its connections to the services behind it (keepalive in nginx' upstream, with HTTP/1.1 and an empty Connection header): each new connection is a session of {host} until its time limit. To be sure, watch the proxy's own host: it counts the connections that it opens.",

@@ -69,7 +69,7 @@ fn leave_out_down(record: &Record, gaps: &mut Vec<Gap>) {
 
 pub(super) fn stalls(record: &Record) -> Said {
     if !record.has.slots {
-        return lacks!("completions of each 100 ms", "每 100 ms 的完成数");
+        return lacks!(run: "completions of each 100 ms", "每 100 ms 的完成数");
     }
     let seconds = whole(record);
     let several = stops(record, seconds, is_full);

@@ -301,7 +301,7 @@ pub(super) fn accept_queue(record: &Record) -> Said {
     let seconds = &record.seconds;
     let connects = hist(seconds, |s| &s.connect);
     if !record.has.connections || connects.total() == 0 {
-        return lacks!("times of connects", "连接建立时间");
+        return lacks!(run: "times of connects", "连接建立时间");
     }
     let Slow { all: slow, at_age: n, twice } = Slow::of(&connects);
     let all = connects.total();

@@ -283,7 +283,7 @@ fn value(load: Load) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use answers::verdict::Unchecked;
+    use answers::verdict::{Source, Unchecked};
     use report::model::words;
 
     use super::*;
@@ -298,7 +298,12 @@ mod tests {
     fn a_limit_that_a_sweep_shows_needs_no_search() {
         assert!(shows_limit(&choice(|load| 60.0 * load.min(4.0))));
         assert!(!shows_limit(&choice(|load| 60.0 * load)));
-        let lacks = |id| Unchecked { id, looks_for: words("", ""), lacks: words("a load", "") };
+        let lacks = |id| Unchecked {
+            id,
+            looks_for: words("", ""),
+            lacks: words("a load", ""),
+            source: Source::Other,
+        };
         let mut verdict = Verdict {
             unchecked: ["concurrency_limit", "plateau", "bandwidth"].map(lacks).into(),
             ..Verdict::default()

@@ -78,6 +78,7 @@ mod tests {
             advice: words(),
             doc: String::new(),
             explains: &[],
+            subjects: Vec::new(),
         };
         Verdict { findings: ids.iter().map(finding).collect(), ..Verdict::default() }
     }

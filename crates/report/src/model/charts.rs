@@ -8,7 +8,7 @@ mod series;
 mod source;
 mod watched;
 
-use answers::verdict::Words;
+use answers::verdict::{Subject, Words};
 use record::Record;
 use serde::Serialize;
 
@@ -29,6 +29,9 @@ pub struct Chart {
     /// Pairs of columns (low, high). The area between both lines is filled.
     pub bands: Vec<(String, String)>,
     pub page: &'static str,
+    /// The host or the series that the chart shows, if it shows only one.
+    #[serde(skip)]
+    pub subject: Option<Subject>,
 }
 
 /// The charts of a live page, in their order.

@@ -89,6 +89,7 @@ impl Draft {
             log: self.log,
             bands: self.bands,
             page: self.page,
+            subject: None,
         });
         timeline.columns.extend(self.columns);
     }

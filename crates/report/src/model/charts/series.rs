@@ -1,6 +1,7 @@
 //! The charts of data series that the plan extracted from responses: one chart for each series, which also shows
 //! the load.
 
+use answers::verdict::Subject;
 use record::Second;
 use stats::Number;
 
@@ -51,6 +52,7 @@ pub(super) fn series(source: &Source<'_>, timeline: &mut Timeline) {
             log: false,
             bands: vec![(id("min"), id("max"))],
             page: "overview",
+            subject: Some(Subject::Series(name.to_owned())),
         });
         timeline.columns.extend(columns);
     }

@@ -1,7 +1,7 @@
 //! The charts of watched hosts.
 
 use answers::machines::machines;
-use answers::verdict::Words;
+use answers::verdict::{Subject, Words};
 use record::{Record, Unit};
 use stats::grouped::things;
 
@@ -64,6 +64,7 @@ pub(super) fn watched(source: &Source<'_>, timeline: &mut Timeline) {
             log: false,
             bands: Vec::new(),
             page: "targets",
+            subject: Some(Subject::Host(host.to_owned())),
         });
         timeline.columns.extend(columns);
     }
@@ -87,11 +88,11 @@ fn settings(record: &Record, host: &str) -> Option<Words> {
 /// Returns the hosts that have charts, with their columns.
 pub(in crate::model) fn hosts(timeline: &Timeline) -> Vec<Watched> {
     let mut found: Vec<Watched> = Vec::new();
-    for chart in timeline.charts.iter().filter(|chart| chart.page == "targets") {
-        let host = chart.title.en.rsplit_once(':').map_or(&*chart.title.en, |(host, _)| host);
-        match found.iter_mut().find(|known| known.host == host) {
+    for chart in &timeline.charts {
+        let Some(Subject::Host(host)) = &chart.subject else { continue };
+        match found.iter_mut().find(|known| known.host == *host) {
             Some(known) => known.columns.extend(chart.columns.iter().cloned()),
-            None => found.push(Watched { host: host.to_owned(), columns: chart.columns.clone() }),
+            None => found.push(Watched { host: host.clone(), columns: chart.columns.clone() }),
         }
     }
     found
