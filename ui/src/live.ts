@@ -33,8 +33,6 @@ class Live {
   private controls: Controls | null = null;
   private due = false;
   private over = false;
-  /** True if a criterion is not met or the CPU quota limits the generator. */
-  private red = false;
 
   constructor(private start: Start, private root: HTMLElement) {
     this.build();
@@ -81,7 +79,7 @@ class Live {
         break;
       }
       case 'verdict': page.verdict = event.data; this.sayVerdict(); break;
-      case 'criteria': page.criteria = event.data; this.light(); this.sayVerdict(); break;
+      case 'criteria': page.criteria = event.data; this.light(); break;
       case 'errors': page.causes = event.data.map((cause) => ({ ...cause, counts: [], by_label: [] })); this.sayErrors(); break;
       case 'mark': page.timeline.marks.push(event.data); this.drawSoon(); break;
       case 'again': void begin().then((start) => this.restart(start)); break;
@@ -115,20 +113,11 @@ class Live {
   /** Updates the lamps of the criteria and of the CPU quota. */
   private light(): void {
     lamps(this.criteria, this.start.page.criteria, this.start.now.quota);
-    // The text of the verdict depends on the lamps.
-    if (this.red !== this.isRed()) this.sayVerdict();
-  }
-
-  private isRed(): boolean {
-    return this.start.page.criteria.some((one) => one.met === false) || (this.start.now.quota?.is_limit ?? false);
   }
 
   private sayVerdict(): void {
-    const { verdict } = this.start.page;
-    this.red = this.isRed();
-    const nothing = verdict.early ? word('too_early') : this.red ? word('no_cause_yet') : word('nothing_yet', count(verdict.silent.length), count(verdict.unchecked.length));
     replace(this.verdict, el('h2', null, word('verdict')));
-    findings(new Sheet(this.verdict), { ...verdict, silent: [], unchecked: [] }, () => null, nothing);
+    findings(new Sheet(this.verdict), this.start.page.verdict, () => null, false);
   }
 
   private sayErrors(): void {

@@ -50,18 +50,19 @@ export interface About {
 export interface Evidence { metric: Words; value: number; unit: string; interval: [number, number] | null; from_ms: number; to_ms: number }
 export interface Finding {
   id: string; about: 'generator' | 'test' | 'target' | 'run'; confidence: 'certain' | 'arithmetic' | 'statistical' | 'hint';
-  words: Words; evidence: Evidence[]; exonerates: Words[]; advice: Words; doc: string;
+  /** Confidence, and the part of the test, in words. */
+  tags: [Words, Words];
+  words: Words; evidence: Evidence[]; not_the_cause: Line | null; advice: Words; doc: string;
   /** Ids of the charts that show the finding. */
   charts: string[];
 }
-export interface Verdict {
-  findings: Finding[]; hidden: Finding[];
-  silent: { id: string; looks_for: Words }[];
-  /** True on a live page if it is too early to say that nothing stands out. */
-  early?: boolean;
-  unchecked: { id: string; looks_for: Words; lacks: Words }[];
-  undecided?: Words;
+/** A line of a verdict. `head` is the beginning of `words`; `items` are the elements of a list. */
+export interface Line {
+  kind: 'doubt' | 'undecided' | 'nothing' | 'held' | 'counts' | 'checked' | 'unchecked' | 'not_the_cause';
+  head: Words; words: Words; items?: Words[];
 }
+/** The lines are those beside the findings. */
+export interface Verdict { findings: Finding[]; hidden: Finding[]; lines: Line[] }
 
 export interface Criterion { text: string; met: boolean | null; value: Num; shown: Words; reason?: Words; of: string | null }
 

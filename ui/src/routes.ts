@@ -22,8 +22,7 @@ export function routes(page: Page): Route[] {
   const has = (there: boolean, id: string, title: Word, show: Route['show']) => { if (there) all.push({ id, title, show }); };
   const verdict = (sheet: Sheet) => {
     if (!('verdict' in page)) return;
-    const notMet = 'criteria' in page && page.criteria.some((one) => one.met === false);
-    findings(sheet, page.verdict, (id) => title(page, id), word(notMet ? 'no_cause' : 'nothing'));
+    findings(sheet, page.verdict, (id) => title(page, id));
   };
   switch (page.kind) {
     case 'run':

@@ -12,6 +12,12 @@ const TOKEN = 'abc-123_DEF';
 const dist = (name) => readFileSync(join(import.meta.dirname, '../dist', name), 'utf8');
 const words = (en, zh) => ({ en, zh });
 
+/** A verdict without findings. */
+const verdict = (en, zh) => ({ findings: [], hidden: [], lines: [
+  { kind: 'nothing', head: words('', ''), words: words(en, zh) },
+  { kind: 'checked', head: words('Checked', '已检查'), words: words('Checked: a cause.', '已检查：原因。'), items: [words('a cause', '原因')] },
+] });
+
 function shell() {
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>live</title><style>${dist('live.css')}</style></head><body>`
     + '<header class="top"><div></div><div id="tools"><label><input type="checkbox" id="zh">中文</label></div></header><main><div id="pages"></div></main>'
@@ -31,7 +37,7 @@ function page() {
     kind: 'run', form: 1, live: true,
     about: { program: 'throng', title: 'plan <b>.jmx', plan: 'plan.jmx', plan_hash: '', run: 'run', start_ms: 1e12, length_ms: 2000, ending: { kind: 'running', reason: { en: '', zh: '' } }, load: { users: 10, rate: null, length_ms: 60_000, open: false },
       machine: { processors: 2, memory: 1, threads: 2, ports: 0, target_is_here: true }, properties: [], settings: [], notes: [], flaws: [], has: {} },
-    verdict: { findings: [], hidden: [], silent: [], unchecked: [], early: true }, criteria: [], totals: {}, labels: [], rest: null, causes: [], samples: [], classes: [], targets: [], jmeter: null,
+    verdict: verdict('Too early to say.', '现在下结论为时过早。'), criteria: [], totals: {}, labels: [], rest: null, causes: [], samples: [], classes: [], targets: [], jmeter: null,
     timeline: { step_ms: 1000, at_ms: [1e12, 1e12 + 1000], marks: [], warmup_ms: null, steady: null, heat: null, columns: [column('rate', 'Rate', '/s'), column('p95', 'p95', 'us')], charts: [chart('load', ['rate']), chart('response', ['p95'])] },
   };
 }
@@ -129,7 +135,7 @@ test('a read-only link has no controls, and a wrong token is told', async () => 
   server.end();
 });
 
-test('figures have their names, a quota has a lamp, and nothing is said too early or beside a red lamp', async () => {
+test('figures have their names, a quota has a lamp, and the verdict is what the server says', async () => {
   const server = await serve(true);
   const { page: tab, noted, close } = await open(chromium, `${server.url}#t=${TOKEN}`);
   await until(() => server.streams.length > 0);
@@ -140,10 +146,9 @@ test('figures have their names, a quota has a lamp, and nothing is said too earl
   assert.doesNotMatch(await text('dl.now'), /Service p95/i);
   assert.match(await text('dl.now'), /Throng itself caused 1 ms of 100 ms, on average/);
 
-  const rule = { id: 'a', looks_for: words('a cause', '原因') };
-  const quiet = { findings: [], hidden: [], silent: [rule, rule], unchecked: [{ ...rule, lacks: words('a minute', '一分钟') }], early: false };
-  server.send(3, 'verdict', quiet);
-  await until(async () => /No problem found so far: 2 causes looked for, 1 not checked yet/.test(await text('.verdict')));
+  server.send(3, 'verdict', verdict('No problem found so far: 2 causes looked for.', '目前没有发现异常。'));
+  await until(async () => /No problem found so far: 2 causes looked for\./.test(await text('.verdict')));
+  assert.doesNotMatch(await text('.verdict'), /Checked/);
   server.send(4, 'second', { at_ms: 1e12 + 2000, values: [1, 2], heat: null, now: now(3, { service_p95_us: 25_300, transactions: true, succeeded_share: 1, as_expected_share: 0.99999, cost: [{ name: words('Cost', '费用'), value: '0.07 EUR', note: words('traffic', '流量') }], quota: { processors: 1.5, stopped_share: 0.01, is_limit: false } }) });
   await until(async () => /✓ CPU quota: 1\.5 processors throttled the generator in 1 % of its periods/.test(await text('.lamps')));
   assert.match(await text('dl.now'), /Service p95 25\.3 ms JMeter's elapsed/i);
@@ -153,16 +158,13 @@ test('figures have their names, a quota has a lamp, and nothing is said too earl
   assert.match(await text('.verdict'), /No problem found so far/);
   server.send(5, 'second', { at_ms: 1e12 + 3000, values: [1, 2], heat: null, now: now(4, { quota: { processors: 1.5, stopped_share: 0.3, is_limit: true } }) });
   await until(async () => /✗ CPU quota: 1\.5 processors .* 30 % .* doubtful/.test(await text('.lamps')));
-  assert.match(await text('.verdict'), /Not all checks are green; no cause found so far/);
-  server.send(6, 'second', { at_ms: 1e12 + 4000, values: [1, 2], heat: null, now: now(5) });
-  await until(async () => /No problem found so far/.test(await text('.verdict')));
-  server.send(7, 'criteria', [{ text: 'response p95 < 1s', met: false, value: 2, shown: { en: '2s', zh: '2s' }, of: null }]);
-  await until(async () => /Not all checks are green/.test(await text('.verdict')));
+  server.send(6, 'criteria', [{ text: 'response p95 < 1s', met: false, value: 2, shown: { en: '2s', zh: '2s' }, of: null }]);
+  await until(async () => /✗ response p95 < 1s/.test(await text('.lamps')));
+  server.send(7, 'verdict', verdict('Not all checks are green.', '并非所有检查都为绿色。'));
+  await until(async () => /Not all checks are green\./.test(await text('.verdict')));
   await tab.locator('#zh').check();
-  await until(async () => /并非所有检查都为绿色/.test(await text('.verdict')));
+  await until(async () => /并非所有检查都为绿色。/.test(await text('.verdict')));
   assert.match(await text('dl.now'), /响应时间 p95/);
-  server.send(8, 'verdict', { ...quiet, early: true });
-  await until(async () => /为时过早/.test(await text('.verdict')));
   assert.deepEqual([noted.errors, noted.dialogs], [[], []]);
   await close();
   server.end();

@@ -6,6 +6,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `verdict` | findings with their evidence, and their order |
+//! | `lines` | the lines of a verdict in both languages |
 //! | `rules` | the rules that produce findings |
 //! | `interval` | percentiles with intervals by order statistics |
 //! | `autocorrelation` | effective sample size, long-run variance, block length |
@@ -33,6 +34,7 @@ pub mod distribution;
 pub mod evidence;
 pub mod host_ports;
 pub mod interval;
+pub mod lines;
 pub mod machines;
 pub mod random;
 pub mod repeats;

@@ -97,9 +97,7 @@ impl Outcome<'_> {
         let parts = [
             last.text(),
             self.judgement.text_of(&self.summary, as_jmeter),
-            verdict
-                .map(|found| verdict::text_beside(found, not_met, language, width))
-                .unwrap_or_default(),
+            verdict.map(|found| verdict::text(found, not_met, language, width)).unwrap_or_default(),
             self.starts.map(Starts::text).unwrap_or_default(),
             self.summary.text_within(width),
             self.cost.text(),

@@ -170,7 +170,9 @@ fn a_capacity_search_ends_within_its_probes_and_says_both_bounds() {
     // If the deciding run has no finding, the overload run has one: its users wait and the rate stays flat.
     let at = limit["finding_at"].as_f64().unwrap_or(upper);
     let says = format!("The run at {at} users says what limited it:\n");
-    let silent = format!("No cause of the limit was found in the run at {upper} users: ");
+    let silent = format!(
+        "Of the run at {upper} users, which decided:\n  No cause of the limit was found.\n  "
+    );
     let named = limit["finding"]["words"]["en"].as_str().is_some();
     let is_said = ended.out.contains(&says);
     assert!(is_said || !named && ended.out.contains(&silent), "{limit} {}", ended.out);

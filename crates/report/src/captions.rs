@@ -141,28 +141,6 @@ pub fn overhead((own, of): (f64, f64)) -> Words {
     )
 }
 
-/// Returns the sentences for a verdict without findings. If a criterion is not met, they do not say "No problem
-/// found".
-///
-/// `lacks` names the data that are missing for deciding whether the load reached a limit.
-pub fn nothing(not_met: bool, lacks: Option<&Words>) -> Words {
-    if not_met {
-        return words(
-            "No cause was found for the criteria that are not met.",
-            "未找到判定标准未达标的原因。",
-        );
-    }
-    match lacks {
-        None => words("No problem found.", "没有发现异常。"),
-        Some(Words { en, zh }) => words(
-            format!(
-                "No problem found. Whether the load reached a limit of the target was not checked: that needs {en}."
-            ),
-            format!("没有发现异常。负载是否达到被测系统的极限未检查：这需要{zh}。"),
-        ),
-    }
-}
-
 /// Formats a time since the start as `mm:ss` or `h:mm:ss`.
 pub fn clock(ms: i64) -> String {
     let s = ms.max(0) / 1000;

@@ -22,7 +22,7 @@ use crate::model::{About, Criterion, RunPage, is_series, words};
 use crate::svg;
 
 pub(crate) use numbers::{failed_name, failures, interval, service};
-pub(crate) use verdict::{of_points, section as verdict};
+pub(crate) use verdict::section as verdict;
 
 /// Largest number of charts of number series. The page with the timeline shows all.
 const MOST_SERIES: usize = 6;
@@ -33,7 +33,7 @@ pub fn run(page: &RunPage) -> Html {
     for flaw in &page.about.flaws {
         out.raw("<p class=\"doubt hostile\">").both("Warning: ", "注意：").words(flaw).raw("</p>");
     }
-    verdict(&mut out, &page.verdict, &page.criteria);
+    verdict(&mut out, &page.verdict);
     criteria(&mut out, &page.criteria);
     numbers::section(&mut out, &page.totals, page.cost.as_ref());
     out.raw("<section class=\"pictures\">");
@@ -111,9 +111,13 @@ pub(crate) fn utc(ms: i64) -> String {
     format!("{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02} UTC", s / 3600, s / 60 % 60, s % 60)
 }
 
+/// Words for the states of a criterion that a run must meet: met, not met, undecided.
+pub(crate) const STATES: [(&str, &str); 3] =
+    [("met", "达标"), ("not met", "未达标"), ("undecided", "无法判定")];
+
 /// Renders criteria as lamps: a sign and a word in addition to the colour.
 pub(crate) fn criteria(out: &mut Html, criteria: &[Criterion]) {
-    lamps(out, criteria, [("met", "达标"), ("not met", "未达标"), ("undecided", "无法判定")]);
+    lamps(out, criteria, STATES);
 }
 
 /// Renders criteria as lamps, with the given words for met, not met and undecided.

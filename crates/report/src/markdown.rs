@@ -10,13 +10,11 @@ mod comparison;
 mod run;
 mod text;
 
-use answers_words::{About, Confidence, Language, Words};
+use ::answers::lines::{Kind, Line, title};
+use ::answers::verdict::{Language, Words};
 use text::{code, sentence};
 
-use crate::captions::nothing;
-use crate::model::{Criterion, Finding, Verdict, words};
-
-use ::answers::verdict as answers_words;
+use crate::model::{Criterion, Verdict, words};
 
 pub use self::answers::{capacity, sweep};
 pub use comparison::comparison;
@@ -178,91 +176,58 @@ impl Page {
         }
     }
 
-    /// Adds the findings as sentences, or a sentence that there are none.
-    fn verdict(&mut self, verdict: &Verdict, criteria: &[Criterion]) {
-        self.heading("Verdict", "结论");
-        if doubts_generator(verdict) {
-            let words = self.both(
-                "**The generator did not keep up, or its machine was the bottleneck: figures of the target are doubtful.**",
-                "**负载机或其所在机器成为瓶颈：被测系统的数据不可信。**",
-            );
-            self.add(&format!("{words}\n\n"));
-        }
-        if let Some(reason) = &verdict.undecided {
-            let (word, end) =
-                (self.both("**Undecided**: ", "**无法判定**："), self.both(".", "。"));
-            let said = self.say(reason);
-            self.add(&format!("{word}{said}{end}\n\n"));
-        }
-        if verdict.findings.is_empty() {
-            let (silent, unchecked) = (verdict.silent.len(), verdict.unchecked.len());
-            let not_met = criteria.iter().any(|criterion| criterion.met == Some(false));
-            let Words { en, zh } = match verdict.undecided {
-                Some(_) => words("", ""),
-                None => nothing(not_met, verdict.lacks_for_limit.as_ref()),
-            };
-            let en = if en.is_empty() { en } else { en + " " };
-            self.paragraph(&words(
-                format!("{en}{silent} causes looked for, {unchecked} not for want of data."),
-                format!("{zh}已检查 {silent} 种原因，{unchecked} 种因缺少数据未检查。"),
-            ));
-            if unchecked > 0 {
-                self.paragraph(&words("Not checked for want of data:", "缺少数据而未检查："));
-                for lacking in &verdict.lacking {
-                    let said = sentence(self.of(lacking), LACKING);
-                    self.add(&format!("- {said}\n"));
-                }
-                self.add("\n");
-            }
-            return;
-        }
-        for finding in verdict.findings.iter().take(MOST_FINDINGS) {
-            let said = self.finding(finding);
-            self.add(&said);
-        }
-        let left = verdict.findings.len().saturating_sub(MOST_FINDINGS);
-        if left > 0 {
-            let words = self.left_out(left);
-            self.add(&format!("- {words}\n"));
-        }
-        if !verdict.hidden.is_empty() {
-            let n = verdict.hidden.len();
-            let held = words(
-                if n == 1 {
-                    "One finding about the target is held back because of that.".to_owned()
-                } else {
-                    format!("{n} findings about the target are held back because of that.")
-                },
-                format!("因此暂不给出关于被测系统的 {n} 条结论。"),
-            );
-            let said = self.say(&held);
-            self.add(&format!("- {said}\n"));
-        }
-        self.add("\n");
+    fn verdict_heading(&mut self) {
+        let title = title();
+        self.add(&format!("### {}\n\n", self.of(&title)));
     }
 
-    fn finding(&self, finding: &Finding) -> String {
-        let (en, zh) = match (finding.about, finding.confidence) {
-            (About::Generator, _) => ("generator", "负载机"),
-            (_, Confidence::Certain) => ("certain", "确定"),
-            (_, Confidence::Arithmetic) => ("arithmetic", "计算得出"),
-            (_, Confidence::Statistical) => ("statistical", "统计得出"),
-            (_, Confidence::Hint) => ("hint", "提示"),
-        };
-        let said = self.say(&finding.words);
-        let advice = self.say(&finding.advice);
-        let advice = if advice.is_empty() { advice } else { format!(" {advice}") };
-        format!("- {said} *({})*{advice}\n", self.both(en, zh))
+    /// Adds the lines of the verdict.
+    fn verdict(&mut self, verdict: &Verdict) {
+        self.verdict_heading();
+        let (lines, left, after) = verdict.short(MOST_FINDINGS);
+        let said = |lines: &[&Line]| lines.iter().map(|line| self.line(line)).collect::<String>();
+        let left = if left > 0 { format!("- {}\n", self.left_out(left)) } else { String::new() };
+        let all = [said(&lines), left, said(&after)].concat();
+        self.add(&all);
+        if !verdict.findings.is_empty() {
+            self.add("\n");
+        }
+    }
+
+    /// Renders a line of the verdict.
+    fn line(&self, line: &Line) -> String {
+        let said = self.say(&line.words);
+        match line.kind {
+            Kind::Doubt => format!("**{said}**\n\n"),
+            Kind::Undecided => {
+                let head = self.of(&line.head);
+                let rest = said.strip_prefix(head).unwrap_or_default();
+                format!("**{head}**{rest}\n\n")
+            }
+            // The numbers of rules follow in the same paragraph.
+            Kind::Nothing => said + self.both(" ", ""),
+            Kind::Finding => {
+                let tag = line.tag.as_ref().map_or("", |tag| self.of(tag));
+                format!("- {said} *({tag})*")
+            }
+            Kind::Advice => format!(" {said}"),
+            Kind::Held => format!("- {said}\n"),
+            Kind::Counts => format!("{said}\n\n"),
+            Kind::Unchecked => {
+                let item = |item: &Words| format!("- {}\n", sentence(self.of(item), LACKING));
+                format!("{said}\n\n{}\n", line.items.iter().map(item).collect::<String>())
+            }
+            // The last line of a finding.
+            Kind::Explain => "\n".to_owned(),
+            // A summary is short.
+            Kind::NotTheCause | Kind::Checked => String::new(),
+        }
     }
 }
 
 fn doubts_generator(verdict: &Verdict) -> bool {
-    verdict.findings.iter().any(|finding| finding.about == About::Generator)
+    verdict.has(Kind::Doubt)
 }
-
-/// Words for the states of a criterion that a run must meet.
-const STATES: [(&str, &str); 3] =
-    [("met", "达标"), ("not met", "未达标"), ("undecided", "无法判定")];
 
 /// Returns the sign for all criteria and the number of criteria that are not met; `None` without criteria.
 fn result(criteria: &[Criterion]) -> Option<(&'static str, Words)> {

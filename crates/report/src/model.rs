@@ -49,6 +49,7 @@ pub use timeline::{Mark, Timeline};
 pub use totals::{Quantile, Service, Totals, Transactions};
 pub use verdict::{Finding, Verdict};
 
+use answers::lines::Scope;
 pub use answers::verdict::Words;
 use record::Record;
 use serde::Serialize;
@@ -129,7 +130,7 @@ impl RunPage {
             form: 1,
             live: given.live,
             about: About::new(given),
-            verdict: Verdict::new(given.verdict, &timeline),
+            verdict: Verdict::new(given.verdict, scope(given.criteria), &timeline),
             criteria: given.criteria.to_vec(),
             totals: Totals::new(record),
             labels: labels::labels(record, &order),
@@ -147,6 +148,11 @@ impl RunPage {
             jmeter: given.jmeter.map(JMeter::new),
         }
     }
+}
+
+/// Returns the scope of the verdict on a run with these criteria.
+fn scope(criteria: &[Criterion]) -> Scope {
+    Scope::Run { not_met: criteria.iter().any(|criterion| criterion.met == Some(false)) }
 }
 
 /// Returns each series of a record with its values over the whole run.

@@ -1,29 +1,28 @@
-// The page of findings with their evidence, and the rules that found nothing or could not check.
+// The page of findings with their evidence, and the rules that found nothing or could not check. The texts are those of
+// Rust (crates/answers/src/lines.rs).
 
 import { el, type Child } from '../dom';
 import { clock, digits, figure } from '../format';
 import { say, word } from '../language';
-import type { Finding, Verdict } from '../model';
+import type { Finding, Line, Verdict } from '../model';
 import * as saved from '../parts/columns';
 import { saving } from '../parts/saved';
 import type { Sheet } from './page';
 
-/** Shows the findings. `nothing` is the text for a verdict without findings. */
-export function findings(sheet: Sheet, verdict: Verdict, chart: (id: string) => string | null, nothing: string): void {
+/** Shows the findings and, if `checks`, what was checked. */
+export function findings(sheet: Sheet, verdict: Verdict, chart: (id: string) => string | null, checks = true): void {
   const all = [...verdict.findings, ...verdict.hidden];
   if (all.length > 0) sheet.add(el('div', { class: 'table' }, el('div', { class: 'tools' }, ...saving(saved.findings(verdict), word('findings'), () => all))));
-  if (verdict.undecided) sheet.add(el('p', null, say(verdict.undecided)));
-  else if (verdict.findings.length === 0) sheet.add(el('p', null, nothing));
+  verdict.lines.filter(({ kind }) => kind === 'undecided' || kind === 'nothing').forEach((line) => sheet.add(el('p', null, say(line.words))));
   verdict.findings.forEach((finding) => sheet.add(one(finding, chart)));
   if (verdict.hidden.length > 0) {
     sheet.add(el('h2', null, word('hidden')), el('p', { class: 'note' }, word('hidden_note')));
     verdict.hidden.forEach((finding) => sheet.add(one(finding, chart)));
   }
-  if (verdict.silent.length > 0) {
-    sheet.add(el('h2', null, word('silent')), el('ul', { class: 'plain columns' }, ...verdict.silent.map((rule) => el('li', { title: rule.id }, say(rule.looks_for)))));
-  }
-  if (verdict.unchecked.length > 0) {
-    sheet.add(el('h2', null, word('unchecked')), el('ul', { class: 'plain' }, ...verdict.unchecked.map((rule) => el('li', { title: rule.id }, `${say(rule.looks_for)} — ${word('lacks')}: ${say(rule.lacks)}`))));
+  if (!checks) return;
+  for (const { kind, head, items } of verdict.lines) {
+    if (kind !== 'checked' && kind !== 'unchecked') continue;
+    sheet.add(el('h2', null, say(head)), el('ul', { class: kind === 'checked' ? 'plain columns' : 'plain' }, ...(items ?? []).map((item) => el('li', null, say(item)))));
   }
 }
 
@@ -42,6 +41,11 @@ function value(of: number, unit: string): string {
   }
 }
 
+/** Shows a line with its head in bold. */
+function emphasized({ head, words }: Line): HTMLElement {
+  return el('p', null, el('strong', null, say(head)), say(words).slice(say(head).length));
+}
+
 function one(of: Finding, chart: (id: string) => string | null): HTMLElement {
   const rows = of.evidence.map((evidence) => el('tr', null,
     el('th', { attr: { scope: 'row' } }, say(evidence.metric)),
@@ -50,9 +54,9 @@ function one(of: Finding, chart: (id: string) => string | null): HTMLElement {
       evidence.unit === 'epoch ms' ? null : el('span', { class: 'when' }, evidence.from_ms === evidence.to_ms ? clock(evidence.from_ms) : `${clock(evidence.from_ms)} – ${clock(evidence.to_ms)}`))));
   const links: Child[] = of.charts.map((id) => { const title = chart(id); return title ? el('a', { class: 'see', attr: { href: `#chart/${encodeURIComponent(id)}` } }, word('see_chart', title)) : null; });
   return el('article', { class: `finding ${of.about}`, id: `finding-${of.id}` },
-    el('h2', null, say(of.words), ' ', el('small', { class: 'tag' }, word(of.confidence)), ' ', el('small', { class: 'tag' }, word(`about_${of.about}`))),
+    el('h2', null, say(of.words), ' ', el('small', { class: 'tag' }, say(of.tags[0])), ' ', el('small', { class: 'tag' }, say(of.tags[1]))),
     say(of.advice) ? el('p', null, el('strong', null, `${word('advice')}: `), say(of.advice)) : null,
     rows.length > 0 ? el('table', { class: 'plain evidence' }, el('caption', null, word('evidence')), el('tbody', null, ...rows)) : null,
-    of.exonerates.length > 0 ? el('p', null, el('strong', null, `${word('exonerates')}: `), of.exonerates.map(say).join('; ')) : null,
+    of.not_the_cause ? emphasized(of.not_the_cause) : null,
     links.some((link) => link) ? el('p', null, ...links) : null);
 }

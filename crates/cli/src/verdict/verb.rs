@@ -9,7 +9,7 @@ use report::model::losses;
 use serde_json::{Value, json};
 use stats::grouped::{count, seconds, things};
 
-use super::{data, language, text_beside};
+use super::{data, language, text};
 use crate::exit::Exit;
 use crate::flags::{PropertyFlags, VerdictFlags};
 use crate::questions::refusal;
@@ -40,9 +40,9 @@ pub(crate) fn run(flags: &VerdictFlags) -> Exit {
         let not_met = told.as_ref().is_some_and(|told| {
             told.criteria().iter().any(|criterion| criterion.met == Some(false))
         });
-        let said = text_beside(&verdict, not_met, language, tty::output_width());
-        let text = head(&record, &losses, language) + &criteria.unwrap_or_default() + &said;
-        terminal::out(&terminal::visible(&text));
+        let said = text(&verdict, not_met, language, tty::output_width());
+        let all = head(&record, &losses, language) + &criteria.unwrap_or_default() + &said;
+        terminal::out(&terminal::visible(&all));
     }
     exit(&record, &verdict, told.as_ref())
 }

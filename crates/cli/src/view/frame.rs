@@ -1,5 +1,6 @@
 //! Formats the view as lines: a pure function of the state and the terminal's size and abilities.
 
+use answers::lines::too_early;
 use record::{Lamp, State};
 
 use super::chart::bars;
@@ -482,7 +483,7 @@ impl Frame<'_> {
         let findings = &self.view.findings;
         if findings.is_empty() && self.view.early && most > 0 {
             let mut line = self.line();
-            line.add(Style::Dim, "finding").to(11).add(Style::Dim, "too early to say");
+            line.add(Style::Dim, "finding").to(11).add(Style::Dim, &too_early().en);
             out.push((false, line.done()));
         }
         for (at, words) in findings.iter().take(most).enumerate() {

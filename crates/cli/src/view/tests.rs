@@ -246,11 +246,11 @@ fn findings_that_already_speak_have_a_line_each() {
 #[test]
 fn before_rules_could_speak_it_is_too_early_to_say() {
     let mut view = shop();
-    assert!(!frame(&view, 80, 40, PLAIN).contains("too early to say"));
+    assert!(!frame(&view, 80, 40, PLAIN).contains("Too early to say."));
     view.early = true;
-    assert!(frame(&view, 80, 40, PLAIN).contains("\nfinding    too early to say\n"));
+    assert!(frame(&view, 80, 40, PLAIN).contains("\nfinding    Too early to say.\n"));
     view.findings = vec!["The target works on about 2 requests at once.".to_owned()];
-    assert!(!frame(&view, 80, 40, PLAIN).contains("too early to say"));
+    assert!(!frame(&view, 80, 40, PLAIN).contains("Too early to say."));
     for (columns, rows) in [(80, 24), (40, 10), (80, 5)] {
         view.findings.clear();
         frame(&view, columns, rows, PLAIN);

@@ -24,7 +24,7 @@ pub(crate) fn screen(page: &CapacityPage) -> Html {
     bounds(&mut out, page);
     super::criteria(&mut out, &page.criteria);
     out.raw("<p class=\"note\">").words(&page.limited_by).raw("</p>");
-    super::verdict(&mut out, &page.verdict, &page.criteria);
+    super::verdict(&mut out, &page.verdict);
     out.raw("<section class=\"pictures\">");
     draw(&mut out, &ladder(page));
     if let Some(chart) = by_load(page) {

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use answers::compare::SERIES;
+use answers::lines;
 use answers::verdict::Words;
 use stats::grouped::things;
 
@@ -79,7 +80,7 @@ pub(crate) fn screen(page: &ComparisonPage) -> Html {
 }
 
 fn verdict(out: &mut Html, page: &ComparisonPage) {
-    out.raw("<section class=\"verdict\"><h2>").both("Verdict", "结论").raw("</h2>");
+    out.raw("<section class=\"verdict\"><h2>").words(&lines::title()).raw("</h2>");
     for doubt in page.validity.iter().filter(|doubt| doubt.refuses) {
         out.raw("<p class=\"doubt hostile\">").both("Cannot be compared: ", "不能比较：");
         out.words(&doubt.words).raw(".</p>");

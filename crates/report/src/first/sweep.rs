@@ -29,7 +29,7 @@ pub(crate) fn heading(out: &mut Html, page: &SweepPage) {
 pub(crate) fn screen(page: &SweepPage) -> Html {
     let mut out = Html::new();
     answer::section(&mut out, &page.sentences, std::slice::from_ref(&page.model.words));
-    super::of_points(&mut out, &page.verdict);
+    super::verdict(&mut out, &page.verdict);
     out.raw("<section class=\"pictures\">");
     draw(&mut out, &rate(page));
     draw(&mut out, &response(page));

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use answers::lines::Scope;
 use answers::rules;
 use record::{CauseName, ClassName, Frame, Has, Label, Mark, Now, Record, Second, Series, State};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::figures::{Figures, window};
+use super::figures::{Figures, is_quota_limit, window};
 use super::labels::Table;
 use super::speaking::{Speaking, TO_COME};
 use crate::model::{
@@ -103,6 +104,8 @@ pub struct Course {
     /// Number of times that the rules were evaluated.
     asked: u32,
     said: answers::verdict::Verdict,
+    /// True if a criterion is not met or the CPU quota limits the generator.
+    is_red: bool,
 }
 
 /// An event for the live page: its name and its data.
@@ -130,6 +133,12 @@ impl Course {
         }
         if count(self) != errors {
             events.push(("errors", json!(self.causes())));
+        }
+        let is_red = self.criteria.iter().any(|criterion| criterion.met == Some(false))
+            || is_quota_limit(&self.record.seconds);
+        if is_red != self.is_red {
+            self.is_red = is_red;
+            events.push(self.verdict_event());
         }
         events
     }
@@ -182,11 +191,14 @@ impl Course {
         self.said.findings.is_empty() && (self.asked < TO_COME || self.said.silent.is_empty())
     }
 
-    /// Returns the verdict as JSON for the live page.
-    fn verdict(&self, timeline: &Timeline) -> Value {
-        let mut verdict = json!(Verdict::new(&self.said, timeline));
-        verdict["early"] = json!(self.is_early());
-        verdict
+    /// Returns the verdict for the live page.
+    fn verdict(&self, timeline: &Timeline) -> Verdict {
+        let scope = Scope::Live { is_early: self.is_early(), is_red: self.is_red };
+        Verdict::new(&self.said, scope, timeline)
+    }
+
+    fn verdict_event(&self) -> Event {
+        ("verdict", json!(self.verdict(&Timeline::live(&self.last(1)))))
     }
 
     /// Returns the newest second as an event with its value for each column. If there are new columns, the event tells
@@ -228,8 +240,7 @@ impl Course {
         self.asked = self.asked.saturating_add(1);
         let is_new = said != self.said;
         self.said = said;
-        (is_new || was_early != self.is_early())
-            .then(|| ("verdict", self.verdict(&Timeline::live(&self.last(1)))))
+        (is_new || was_early != self.is_early()).then(|| self.verdict_event())
     }
 
     /// Returns the run so far as the initial data of a page.
@@ -364,16 +375,60 @@ mod tests {
         }
     }
 
+    /// Returns the text for a verdict without findings.
+    fn nothing(verdict: &Value) -> &str {
+        let lines = verdict["lines"].as_array().expect("lines");
+        let line = lines.iter().find(|line| line["kind"] == "nothing").expect("a line");
+        line["words"]["en"].as_str().expect("a text")
+    }
+
     #[test]
     fn it_is_too_early_until_the_rules_could_speak() {
         let mut course = Course::default();
-        assert_eq!(course.page()["verdict"]["early"], true, "before the first second");
+        let early = "Too early to say.";
+        assert_eq!(nothing(&course.page()["verdict"]), early, "before the first second");
         (1..=60).for_each(|n| course.keep(told(n), KEPT));
         course.judge();
-        assert_eq!(course.page()["verdict"]["early"], true, "a rule that spoke once is not shown");
+        assert_eq!(nothing(&course.page()["verdict"]), early, "a rule that spoke once is hidden");
         let (name, data) = course.judge().expect("the page must know that it is no longer early");
-        assert_eq!((name, &data["early"]), ("verdict", &json!(false)), "{data}");
-        let silent = data["silent"].as_array().expect("a list");
-        assert!(!silent.is_empty() && data["findings"] == json!([]), "{data}");
+        assert_eq!((name, &data["findings"]), ("verdict", &json!([])));
+        assert!(nothing(&data).starts_with("No problem found so far: "), "{data}");
+    }
+
+    #[test]
+    fn beside_a_red_lamp_there_is_no_word_of_no_problem() {
+        let mut course = Course::default();
+        (1..=60).for_each(|n| course.keep(told(n), KEPT));
+        (0..2).for_each(|_| drop(course.judge()));
+        let calm = "No problem found so far: ";
+        let red = "Not all checks are green; no cause found so far.";
+        assert!(nothing(&course.page()["verdict"]).starts_with(calm));
+        let criterion = |met| Criterion {
+            text: "error% < 1%".into(),
+            met,
+            value: None,
+            shown: words("2%", "2%"),
+            reason: None,
+            of: None,
+        };
+        let verdict = |events: &[Event]| {
+            let found = events.iter().find(|(name, _)| *name == "verdict");
+            found.map(|(_, data)| nothing(data).to_owned())
+        };
+        for (n, met, said) in [
+            (61, Some(true), None),
+            (62, Some(false), Some(red)),
+            (63, Some(false), None),
+            (64, None, Some(calm)),
+        ] {
+            let events = course.add(Told { criteria: vec![criterion(met)], ..told(n) });
+            let found = verdict(&events);
+            assert_eq!(found.is_some(), said.is_some(), "{n}: {found:?}");
+            assert!(found.as_deref().unwrap_or("").starts_with(said.unwrap_or("")), "{found:?}");
+        }
+        let mut stopped = told(65);
+        let generator = &mut stopped.second.generator;
+        (generator.quota, generator.quota_periods, generator.quota_stopped) = (1.0, 10, 9);
+        assert_eq!(verdict(&course.add(stopped)).as_deref(), Some(red), "a quota");
     }
 }

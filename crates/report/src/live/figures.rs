@@ -59,11 +59,27 @@ struct Quota {
 }
 
 impl Quota {
+    /// Returns the quota during these seconds.
+    fn during(seconds: &[Second]) -> Option<Self> {
+        let (mut processors, mut periods, mut stopped) = (0.0, 0, 0);
+        for Second { generator, .. } in seconds {
+            processors = f64::max(processors, generator.quota);
+            periods += generator.quota_periods;
+            stopped += generator.quota_stopped;
+        }
+        Self::new(processors, periods, stopped)
+    }
+
     fn new(processors: f64, periods: u64, stopped: u64) -> Option<Self> {
         let stopped_share = stopped as f64 / periods.max(1) as f64;
         let is_limit = stopped >= QUOTA_STOPS && stopped_share >= 0.1;
         (processors > 0.0).then_some(Self { processors, stopped_share, is_limit })
     }
+}
+
+/// Returns true if a CPU quota throttles the generator so often that the figures are doubtful.
+pub(super) fn is_quota_limit(seconds: &[Second]) -> bool {
+    Quota::during(window(seconds)).is_some_and(|quota| quota.is_limit)
 }
 
 /// Returns the seconds that the window covers, and always the last one if there is any.
@@ -88,16 +104,12 @@ impl Figures {
         let times = Times::judged(record);
         let (mut all, mut checks) = (Part::default(), Checks::default());
         let (mut ms, mut due, mut cpu_s) = (0, 0, 0.0);
-        let (mut processors, mut periods, mut stopped) = (0.0, 0, 0);
         for second in window(&record.seconds) {
             ms += i64::from(second.ms);
             all.merge(&second.all);
             checks.merge(&second.checks_of(None, &record.labels));
             due += second.due;
             cpu_s += second.generator.cpu_s;
-            processors = f64::max(processors, second.generator.quota);
-            periods += second.generator.quota_periods;
-            stopped += second.generator.quota_stopped;
         }
         let (own, of) = all.overhead();
         let of_each = |ns: u64| ns as f64 / 1000.0 / all.count.max(1) as f64;
@@ -131,7 +143,7 @@ impl Figures {
             in_flight: Some(all.elapsed as f64 / 1e9 / length),
             own_share: (of > 0).then(|| share(own, of)),
             own_us: (of > 0).then(|| (of_each(own), of_each(of))),
-            quota: Quota::new(processors, periods, stopped),
+            quota: Quota::during(window(&record.seconds)),
             cpu: Some(cpu_s / length / f64::from(frame.processors.max(1))),
             paused: state == record::State::Paused,
             stopping: state == record::State::Stopping,

@@ -4,7 +4,7 @@ use answers::criterion::Times;
 use answers::verdict::Language;
 
 use super::text::sentence;
-use super::{NAME, Page, STATES, doubts_generator};
+use super::{NAME, Page, doubts_generator};
 use crate::captions::numbers::{load, number};
 use crate::captions::{grouped, mean, share, time, timed};
 use crate::first;
@@ -26,7 +26,7 @@ pub fn sweep(page: &SweepPage, language: Language) -> String {
         page.sentences.iter().chain([&page.model.words]).collect::<Vec<_>>().into_iter(),
         MOST_NOTES,
     );
-    out.verdict(&page.verdict, &[]);
+    out.verdict(&page.verdict);
     points(&mut out, page);
     out.notes(&page.notes);
     out.out
@@ -97,9 +97,9 @@ pub fn capacity(page: &CapacityPage, language: Language) -> String {
     out.paragraph(&first::line(&page.about));
     out.list(page.sentences.iter(), MOST_NOTES);
     bounds(&mut out, page);
-    out.criteria(&page.criteria, STATES);
+    out.criteria(&page.criteria, first::STATES);
     out.paragraph(&page.limited_by);
-    out.verdict(&page.verdict, &page.criteria);
+    out.verdict(&page.verdict);
     probes(&mut out, page);
     out.notes(&page.notes);
     out.out

@@ -21,7 +21,7 @@ pub fn comparison(page: &ComparisonPage, language: Language) -> String {
         out.add(&line);
     }
     out.add("\n");
-    out.heading("Verdict", "结论");
+    out.verdict_heading();
     for doubt in page.validity.iter().filter(|doubt| doubt.refuses) {
         let said = out.say(&doubt.words);
         let cannot = out.both("**Cannot be compared:**", "**不能比较：**");

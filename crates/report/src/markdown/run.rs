@@ -1,10 +1,11 @@
 //! The summary of a run.
 
+use answers::lines::Kind;
 use answers::verdict::Language;
 use stats::Number;
 
 use super::text::{code, sentence};
-use super::{MOST_ROWS, NAME, Page, STATES, doubts_generator, result};
+use super::{MOST_ROWS, NAME, Page, doubts_generator, result};
 use crate::captions::{bytes, digits, grouped, longest, mean, overhead, share, time, timed};
 use crate::first;
 use crate::model::{Alert, Answers, Cause, Gateway, Label, Quantile, RunPage, Totals, words};
@@ -27,7 +28,7 @@ pub fn run(page: &RunPage, language: Language) -> String {
         }
         None => ("📈", String::new()),
     };
-    let undecided = page.verdict.undecided.is_some() || page.is_incomplete;
+    let undecided = page.verdict.has(Kind::Undecided) || page.is_incomplete;
     let doubtful = doubts_generator(&page.verdict) || !ended || undecided;
     let sign = if sign != "❌" && doubtful { "⚠️" } else { sign };
     let mut said = said;
@@ -38,8 +39,8 @@ pub fn run(page: &RunPage, language: Language) -> String {
     out.title(sign, ("Load test", "负载测试"), &page.about.title, &said);
     out.paragraph(&first::line(&page.about));
     out.flaws(&page.about.flaws);
-    out.verdict(&page.verdict, &page.criteria);
-    out.criteria(&page.criteria, STATES);
+    out.verdict(&page.verdict);
+    out.criteria(&page.criteria, first::STATES);
     numbers(&mut out, &page.totals);
     series(&mut out, page);
     labels(&mut out, page);

@@ -1,6 +1,7 @@
 //! A search for capacity: the largest load that meets the criteria, its probes, and what limited the load.
 
 use answers::criterion::{Criterion, Figure, Limit, Op, Stat};
+use answers::lines::Scope;
 use answers::scaling::concurrency;
 use answers::search::{self, Limit as Bound, Purpose};
 use answers::shared::Shared;
@@ -181,19 +182,6 @@ impl CapacityPage {
         criteria: Vec<Lamp>,
         of: &Searched<'_>,
     ) -> Self {
-        let (unit, unit_zh) = (of.unit_of(speaking.load), of.axis.unit().zh);
-        let shown = load(speaking.load);
-        let limited_by = if speaking.verdict.findings.is_empty() {
-            words(
-                format!("Of the run at {shown} {unit}, which decided:"),
-                format!("起决定作用的是 {shown} {unit_zh}的运行，其结论："),
-            )
-        } else {
-            words(
-                format!("The run at {shown} {unit} says what limited it:"),
-                format!("限制因素见 {shown} {unit_zh}的运行："),
-            )
-        };
         let mut about = About::of(speaking.record, name);
         about.spanning(span_ms);
         let held = of.probes.iter().filter(|probe| probe.verdict == Held::Good).count();
@@ -203,7 +191,7 @@ impl CapacityPage {
             kind: "capacity",
             form: 1,
             about,
-            verdict: Verdict::new(speaking.verdict, &Timeline::none()),
+            verdict: Verdict::new(speaking.verdict, of.scope(), &Timeline::none()),
             axis: of.axis,
             criteria,
             answer: Bounds {
@@ -215,7 +203,7 @@ impl CapacityPage {
             notes: of.notes(),
             probes,
             judged,
-            limited_by,
+            limited_by: of.limited_by(speaking.load, speaking.verdict),
             caption: words(
                 format!("{} probes in order: {held} held, {failed} did not.", of.probes.len()),
                 format!("按顺序 {} 次试探：{held} 次达标，{failed} 次未达标。", of.probes.len()),
@@ -276,6 +264,27 @@ impl JudgedTime {
 }
 
 impl Searched<'_> {
+    /// Returns the scope of the verdict on the run that decided.
+    pub fn scope(&self) -> Scope {
+        Scope::Search { is_limited: self.answer.upper.is_some() }
+    }
+
+    /// Returns the heading above the verdict on the run that decided, which was made at this load.
+    pub fn limited_by(&self, at: f64, verdict: &answers::verdict::Verdict) -> Words {
+        let (unit, unit_zh, shown) = (self.unit_of(at), self.axis.unit().zh, load(at));
+        if verdict.findings.is_empty() {
+            words(
+                format!("Of the run at {shown} {unit}, which decided:"),
+                format!("起决定作用的是 {shown} {unit_zh}的运行，其结论："),
+            )
+        } else {
+            words(
+                format!("The run at {shown} {unit} says what limited it:"),
+                format!("限制因素见 {shown} {unit_zh}的运行："),
+            )
+        }
+    }
+
     /// Returns true if the answer is only a lower bound of the target's capacity.
     pub fn at_least(&self) -> bool {
         let is_known = self.answer.limit == Bound::Criteria && self.shared().is_none();

@@ -2,6 +2,7 @@
 
 mod errors;
 
+use answers::lines::Scope;
 use answers::scaling::{self, Choice, Model, Refusal};
 use answers::verdict::Words;
 use record::Record;
@@ -140,7 +141,7 @@ impl SweepPage {
             kind: "sweep",
             form: 1,
             about,
-            verdict: Verdict::new(of.verdict, &Timeline::none()),
+            verdict: Verdict::new(of.verdict, Scope::Points, &Timeline::none()),
             axis: of.axis,
             sentences,
             model: fitted(of.choice, &of.points),

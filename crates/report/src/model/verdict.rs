@@ -1,8 +1,9 @@
-//! The verdict of a page, with the subjects of silent rules and the charts that show a finding.
+//! The verdict of a page: its lines, and its findings with their evidence and the charts that show them.
 
+use answers::lines::{self, Kind, Line, Scope, lines};
 use answers::rules;
 use answers::verdict::{About, Confidence, Evidence, Subject, Words};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::timeline::Timeline;
 use super::{Chart, words};
@@ -15,18 +16,13 @@ const MOST_CHARTS: usize = 4;
 pub struct Verdict {
     pub findings: Vec<Finding>,
     pub hidden: Vec<Finding>,
-    pub silent: Vec<Rule>,
-    pub unchecked: Vec<Unchecked>,
-    /// The reason why the data do not decide whether anything is wrong.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub undecided: Option<Words>,
-    /// The rules of `unchecked`, grouped by the data that they lack, one line per group. The page's script has its own
-    /// list.
-    #[serde(skip)]
-    pub lacking: Vec<Words>,
-    /// The data that are missing for deciding whether the load reached a limit of the target.
-    #[serde(skip)]
-    pub lacks_for_limit: Option<Words>,
+    /// The lines of the verdict. The page's script has those of findings in `findings`.
+    #[serde(serialize_with = "without_findings")]
+    pub lines: Vec<Line>,
+}
+
+fn without_findings<S: Serializer>(lines: &[Line], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(lines.iter().filter(|line| !line.kind.is_of_finding()))
 }
 
 #[derive(Debug, Serialize)]
@@ -34,9 +30,12 @@ pub struct Finding {
     pub id: &'static str,
     pub about: About,
     pub confidence: Confidence,
+    /// Confidence, and the part of the test that the finding concerns, in words.
+    pub tags: [Words; 2],
     pub words: Words,
     pub evidence: Vec<Shown>,
-    pub exonerates: Vec<Words>,
+    /// The line about causes that the figures exclude.
+    pub not_the_cause: Option<Line>,
     pub advice: Words,
     pub doc: String,
     pub charts: Vec<String>,
@@ -52,39 +51,35 @@ pub struct Shown {
     pub to_ms: i64,
 }
 
-#[derive(Debug, Serialize)]
-pub struct Rule {
-    pub id: &'static str,
-    pub looks_for: Words,
-}
-
-#[derive(Debug, Serialize)]
-pub struct Unchecked {
-    pub id: &'static str,
-    pub looks_for: Words,
-    pub lacks: Words,
-}
-
 impl Verdict {
-    pub fn new(of: &answers::verdict::Verdict, timeline: &Timeline) -> Self {
+    pub fn new(of: &answers::verdict::Verdict, scope: Scope, timeline: &Timeline) -> Self {
         let findings = |list: &[answers::verdict::Finding]| {
             list.iter().map(|finding| Finding::new(finding, timeline)).collect()
-        };
-        let looks_for = |id| rules::looks_for(id).unwrap_or_else(|| words(id, id));
-        let unchecked = |of: &answers::verdict::Unchecked| Unchecked {
-            id: of.id,
-            looks_for: of.looks_for.clone(),
-            lacks: of.lacks.clone(),
         };
         Self {
             findings: findings(&of.findings),
             hidden: findings(&of.hidden),
-            silent: of.silent.iter().map(|id| Rule { id, looks_for: looks_for(id) }).collect(),
-            unchecked: of.unchecked.iter().map(unchecked).collect(),
-            undecided: of.undecided.clone(),
-            lacking: of.lacking(),
-            lacks_for_limit: of.lacks_for_limit().cloned(),
+            lines: lines(of, scope),
         }
+    }
+
+    /// True if the verdict has a line of this kind.
+    pub(crate) fn has(&self, kind: Kind) -> bool {
+        self.lines.iter().any(|line| line.kind == kind)
+    }
+
+    /// Returns the lines of a short layout: those up to the first `most` findings, the number of findings that are left
+    /// out, and the lines after the findings. What was checked is left out if there are findings.
+    pub(crate) fn short(&self, most: usize) -> (Vec<&Line>, usize, Vec<&Line>) {
+        let is_after = |line: &&Line| line.kind == Kind::Held || line.kind.is_check();
+        let (mut after, mut lines): (Vec<_>, Vec<_>) = self.lines.iter().partition(is_after);
+        let mut findings = 0;
+        lines.retain(|line| {
+            findings += usize::from(line.kind == Kind::Finding);
+            findings <= most
+        });
+        after.retain(|line| findings == 0 || !line.kind.is_check());
+        (lines, findings.saturating_sub(most), after)
     }
 }
 
@@ -92,13 +87,15 @@ impl Finding {
     fn new(of: &answers::verdict::Finding, timeline: &Timeline) -> Self {
         let wanted = rules::charts(of.id).iter();
         let ids = wanted.flat_map(|wanted| ids(wanted, of, timeline));
+        let lines = lines::finding(of);
         Self {
             id: of.id,
             about: of.about,
             confidence: of.confidence,
+            tags: [of.confidence.words(), of.about.words()],
             words: of.words.clone(),
             evidence: of.evidence.iter().map(|one| shown(of, one)).collect(),
-            exonerates: of.exonerates.clone(),
+            not_the_cause: lines.into_iter().find(|line| line.kind == Kind::NotTheCause),
             advice: of.advice.clone(),
             doc: of.doc.clone(),
             charts: ids.take(MOST_CHARTS).collect(),
@@ -234,5 +231,23 @@ mod tests {
         };
         assert_eq!(metric(vec![series("errors")]), words("errors", "errors"));
         assert_eq!(metric(Vec::new()).en, "Failed requests");
+    }
+
+    #[test]
+    fn a_short_layout_has_the_first_findings_or_what_was_checked() {
+        let kinds = |verdict: &answers::verdict::Verdict| {
+            let scope = Scope::Run { not_met: false };
+            let verdict = Verdict::new(verdict, scope, &Timeline::none());
+            let (lines, left, after) = verdict.short(1);
+            let kinds = |of: &[&Line]| of.iter().map(|line| line.kind).collect::<Vec<_>>();
+            (kinds(&lines), left, kinds(&after))
+        };
+        let mut verdict = answers::verdict::Verdict { silent: vec!["ports"], ..Default::default() };
+        let checks = vec![Kind::Counts, Kind::Checked];
+        assert_eq!(kinds(&verdict), (vec![Kind::Nothing], 0, checks));
+        verdict.findings = vec![found("drift", Vec::new(), "cpu"); 3];
+        verdict.hidden = vec![found("plateau", Vec::new(), "cpu")];
+        let first = vec![Kind::Finding, Kind::Explain];
+        assert_eq!(kinds(&verdict), (first, 2, vec![Kind::Held]));
     }
 }

@@ -10,10 +10,10 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use answers::lines::without_findings;
 use answers::rules;
 use answers::verdict::{About as Part, Words};
 use record::Record;
-use report::captions::nothing;
 use report::model::{self, words};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -310,16 +310,14 @@ impl Facts {
         self.program = summary["throng"].as_str().map(clipped);
         let verdict = &summary["verdict"];
         if let Some(findings) = verdict["findings"].as_array() {
-            let undecided = said(&verdict["undecided"]).map(|Words { en, zh }| Words {
-                en: format!("Undecided: {en}."),
-                zh: format!("无法判定：{zh}。"),
-            });
-            let first = findings.first().map(|finding| said(&finding["words"]));
-            let first = first.or(undecided.map(Some));
+            let undecided = said(&verdict["undecided"]);
             let not_met = self
                 .criteria
                 .is_some_and(|criteria| criteria.met + criteria.undecided < criteria.of);
-            self.words = first.unwrap_or_else(|| Some(nothing(not_met, None)));
+            self.words = match findings.first() {
+                Some(finding) => said(&finding["words"]),
+                None => Some(without_findings(undecided.as_ref(), not_met)),
+            };
             self.doubtful = findings.iter().any(|finding| finding["about"] == "generator");
         }
     }
@@ -374,7 +372,8 @@ impl Facts {
         }
         let verdict = rules::verdict(&record);
         let first = verdict.findings.first().map(|finding| finding.words.clone());
-        self.words = Some(first.unwrap_or_else(|| nothing(false, None)));
+        self.words =
+            Some(first.unwrap_or_else(|| without_findings(verdict.undecided.as_ref(), false)));
         self.doubtful = verdict.findings.iter().any(|finding| finding.about == Part::Generator);
     }
 }

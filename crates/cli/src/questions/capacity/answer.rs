@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use answers::search::{Answer, Purpose};
-use answers::verdict::{About, Finding, Words};
+use answers::verdict::{About, Finding, Verdict, Words};
 use report::model::capacity::{self as page, Searched, Speaking};
 use report::model::sweep::Axis;
 use report::model::{CapacityPage, Criterion, words};
@@ -99,7 +99,7 @@ impl Capacity {
         let name = sweep::name(&folder.canonicalize().unwrap_or_else(|_| folder.to_owned()));
         let searched = self.searched(&probes);
         let span_ms = results::span(self.probes.iter().map(|done| &*done.folder), &record);
-        let verdict = &decided.verdict;
+        let verdict = &limiting(decided);
         let speaking = Speaking { load: decided.probe.load, record: &record, verdict };
         Some(CapacityPage::new(&name, &speaking, span_ms, criteria, &searched))
     }
@@ -127,6 +127,15 @@ impl Capacity {
         let named = [Some(decided), overload].into_iter().flatten();
         Some(named.into_iter().find(|done| finding(done).is_some()).unwrap_or(decided))
     }
+}
+
+/// Returns the verdict on a probe as far as it tells of the limit. Each probe had as many samples as the criteria need, and
+/// requests that were cut by its end limited nothing, so both findings are removed.
+pub(super) fn limiting(done: &Done) -> Verdict {
+    let mut found = done.verdict.clone();
+    found.remove("too_few_samples");
+    found.remove("cut_by_end");
+    found
 }
 
 /// Returns the finding of a probe that names a cause of the limit.

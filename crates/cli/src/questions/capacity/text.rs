@@ -1,11 +1,11 @@
 //! Text output of a search: first the conclusion, then the probes.
 
+use answers::lines::{Kind, Line, lines};
 use answers::verdict::Language;
 use report::model::capacity::Searched;
-use stats::grouped::things;
 
 use super::FILE;
-use super::answer::Capacity;
+use super::answer::{Capacity, limiting};
 use super::probe::{Done, EndedBy};
 use crate::questions::figures::{fitted, load, number};
 use crate::{tty, verdict};
@@ -80,21 +80,15 @@ pub(super) fn page(capacity: &Capacity) -> String {
 /// Formats the verdict on the deciding probe, or on the overload probe if only that one names a cause of the limit.
 fn what_limited(capacity: &Capacity, searched: &Searched<'_>) -> String {
     let Some(done) = capacity.speaking() else { return String::new() };
-    let (at, unit) = (load(done.probe.load), searched.unit_of(done.probe.load));
-    // Each probe had as many samples as the criteria need, and requests that were cut by the end of the probe did
-    // not limit anything. So both findings are removed.
-    let mut found = done.verdict.clone();
-    found.remove("too_few_samples");
-    found.remove("cut_by_end");
-    if found.findings.is_empty() {
-        let looked = things(found.silent.len() as u64, "check");
-        let words = match capacity.answer.upper {
-            Some(_) => "No cause of the limit was found",
-            None => "No problem found",
-        };
-        return format!("{words} in the run at {at} {unit}: {looked}.\n\n");
-    }
-    let text = verdict::text(&found, Language::English, tty::output_width());
-    let text = text.strip_prefix("Verdict\n").unwrap_or(&text);
-    format!("The run at {at} {unit} says what limited it:\n{text}")
+    let found = limiting(done);
+    let heading = searched.limited_by(done.probe.load, &found);
+    let lines = lines(&found, searched.scope());
+    let has_findings = !found.findings.is_empty();
+    let is_shown = |line: &&Line| match line.kind {
+        Kind::Counts => !has_findings,
+        kind => !kind.is_check(),
+    };
+    let shown = lines.iter().filter(is_shown);
+    let text = verdict::layout(shown, Language::English, tty::output_width());
+    format!("{}\n{text}\n", heading.en)
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use answers::lines;
 use answers::verdict::{Finding, Language, Unchecked, Verdict, Words};
 use report::model::words;
 
@@ -16,7 +17,6 @@ const FEW: &str = "too_few_samples";
 /// Formats the findings of all points, ordered by their importance at the heaviest point, and lists the points
 /// without findings.
 pub(super) fn text(points: &[Point], unit: &str) -> String {
-    let width = tty::output_width().unwrap_or(verdict::WIDTH).clamp(40, verdict::WIDTH);
     let mut ids: Vec<&str> = Vec::new();
     for finding in points.iter().rev().flat_map(findings) {
         if !ids.contains(&finding.id) {
@@ -31,7 +31,7 @@ pub(super) fn text(points: &[Point], unit: &str) -> String {
         let Some(finding) = there.last().and_then(|p| Some(&p.verdict.findings[of(p)?])) else {
             continue;
         };
-        out.push_str(&told(finding, &there, unit, width));
+        out.push_str(&told(finding, &there, unit));
     }
     let quiet: Vec<&Point> = points.iter().filter(|p| is_quiet(p)).collect();
     match (quiet.len(), points.len()) {
@@ -88,13 +88,14 @@ fn is_quiet(point: &Point) -> bool {
     findings(point).next().is_none()
 }
 
-fn told(finding: &Finding, there: &[&Point], unit: &str, width: usize) -> String {
+fn told(finding: &Finding, there: &[&Point], unit: &str) -> String {
     let last = match there {
         [.., last] if there.len() > 1 => format!(" (here of {})", load(last.load)),
         _ => String::new(),
     };
-    let at = format!("At {}{last}: ", at(there, unit));
-    verdict::told(finding, &at, Language::English, width)
+    let said = format!("At {}{last}: {}", at(there, unit), finding.words.en);
+    let placed = Finding { words: words(said, ""), ..finding.clone() };
+    verdict::layout(&lines::finding(&placed), Language::English, tty::output_width())
 }
 
 /// Lists loads with their unit: "1, 2 and 4 users".
