@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
-use plans::{gateway_plan, handshakes_plan, http_plan, tcp_plan, websocket_plan};
+use plans::{gateway_plan, handshakes_plan, http_plan, tcp_plan, transaction_plan, websocket_plan};
 use server::{
     Counted, SERVED, serve, serve_lines, serve_posts, serve_silence, serve_tls, serve_websocket,
 };
@@ -168,6 +168,8 @@ fn requests_of_http(file: &engine::ResultFile) {
         rich < NONE,
         "cookies, headers, extractor, assertion, rows: {rich} allocations a request"
     );
+    let transactions = measure(transaction_plan(port, INSIDE), vec![file.clone()]);
+    assert!(transactions < NONE, "in transactions: {transactions} allocations a request");
 
     let target = serve_tls("fixed", Counted::Requests);
     let secure = |around: &str| {

@@ -37,14 +37,26 @@ pub(crate) fn http_plan(
     around: &str,
     inside: &str,
 ) -> Arc<plan::plan::Plan> {
+    compiled(&[around, &get(port, path, inside)].concat())
+}
+
+/// Endless transactions with a parent sample, each of two GET requests.
+pub(crate) fn transaction_plan(port: u16, inside: &str) -> Arc<plan::plan::Plan> {
+    let request = get(port, "/", inside);
     compiled(&format!(
-        r#"{around}
-<HTTPSamplerProxy testclass="HTTPSamplerProxy" testname="get" enabled="true">
+        r#"<TransactionController testclass="TransactionController" testname="both" enabled="true"><boolProp name="TransactionController.parent">true</boolProp></TransactionController><hashTree>{request}{request}</hashTree>"#
+    ))
+}
+
+/// Returns the sampler of a GET request on a persistent connection.
+fn get(port: u16, path: &str, inside: &str) -> String {
+    format!(
+        r#"<HTTPSamplerProxy testclass="HTTPSamplerProxy" testname="get" enabled="true">
 <stringProp name="HTTPSampler.domain">127.0.0.1</stringProp><stringProp name="HTTPSampler.port">{port}</stringProp>
 <stringProp name="HTTPSampler.path">{path}</stringProp><stringProp name="HTTPSampler.method">GET</stringProp>
 <boolProp name="HTTPSampler.follow_redirects">true</boolProp><boolProp name="HTTPSampler.use_keepalive">true</boolProp>
 </HTTPSamplerProxy><hashTree>{inside}</hashTree>"#
-    ))
+    )
 }
 
 /// A plan with endless calls through a mobile gateway, with the given settings of *RPC Gateway Security*. The
