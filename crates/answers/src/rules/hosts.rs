@@ -10,7 +10,7 @@ use stats::grouped::percent;
 
 use super::figures::{Span, rate, span, whole};
 use super::say::{found, lacks, number, words};
-use crate::verdict::{About, Confidence, Finding, Said};
+use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 /// Smallest number of readings of a host for a finding.
 pub(super) const LEAST: usize = 10;
@@ -245,12 +245,13 @@ fn why(record: &Record, seconds: &[Second], left: &LeftOut<'_>, shares: &[f64]) 
     }
 }
 
-fn left_out_finding(left: &LeftOut<'_>, why: &Why, confidence: Confidence, all: Span) -> Finding {
+/// Returns the words of the finding on a host that gets little traffic, and the advice.
+fn left_out_words(left: &LeftOut<'_>, why: &Why) -> (Words, Words) {
     let LeftOut { host, family, share, fair } = left;
     let mut names: Vec<&str> = family.iter().map(|(name, _)| &**name).collect();
     names.sort_unstable();
     let (names, part, of) = (names.join(", "), percent(*share), percent(*fair));
-    let (words, advice) = match why {
+    match why {
         Why::Unreachable(before, rate) => {
             let rate = number(*rate);
             (
@@ -297,7 +298,12 @@ fn left_out_finding(left: &LeftOut<'_>, why: &Why, confidence: Confidence, all: 
                 "检查 {host} 是否在其前面代理的列表中、是否正常。按客户端地址选择的代理（ip_hash）会把来自同一网络的所有连接交给其中一个：从多个网络连接（--source），或改用其他选择方式。同时监视代理所在主机（--watch）：它会统计得不到应答的连接尝试。"
             ),
         ),
-    };
+    }
+}
+
+fn left_out_finding(left: &LeftOut<'_>, why: &Why, confidence: Confidence, all: Span) -> Finding {
+    let LeftOut { family, share, fair, .. } = left;
+    let (words, advice) = left_out_words(left, why);
     let before = match why {
         Why::Unreachable(before, _) => Some(&**before),
         _ => None,

@@ -47,8 +47,7 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
     let clock = Clock::new((Instant::now(), stats::clock::now_ns()));
     let state = RunState::before(plan);
     let mut texts = Scratch::new(options.seed);
-    let mut memory = plan::function::Memory::default();
-    let mut notes = Memory::default();
+    let (mut memory, mut notes) = (plan::function::Memory::default(), Memory::default());
     let who = UserIdentity {
         plan_file: &plan.file,
         prefix: "",
