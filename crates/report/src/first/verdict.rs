@@ -12,7 +12,9 @@ const MOST: usize = 5;
 pub(crate) fn section(out: &mut Html, verdict: &Verdict) {
     out.raw("<section class=\"verdict\"><h2>").words(&title()).raw("</h2>");
     let (lines, left, after) = verdict.short(MOST);
-    lines.iter().for_each(|line| one(out, line));
+    for line in lines {
+        one(out, line);
+    }
     if left > 0 {
         let said = words(
             format!("{left} more on the page of findings."),
@@ -20,7 +22,9 @@ pub(crate) fn section(out: &mut Html, verdict: &Verdict) {
         );
         out.raw("<p class=\"why\">").words(&said).raw("</p>");
     }
-    after.iter().for_each(|line| one(out, line));
+    for line in &after {
+        one(out, line);
+    }
     let is_open = after.iter().any(|line| line.kind == Kind::Counts);
     out.raw(if is_open { "</details></section>" } else { "</section>" });
 }
