@@ -11,9 +11,9 @@ pub struct SampleResult {
     pub label: String,
     /// Response code: `200`, or `Non HTTP response code: …`.
     pub code: String,
-    /// True if the sample is successful; assertions may change this.
+    /// Response message.
     pub message: String,
-    /// True if the sample passed; assertions may change this.
+    /// True if the sample is successful; assertions may change this.
     pub success: bool,
     /// Results of the assertions that ran, in order.
     pub assertions: Vec<AssertionResult>,
@@ -44,11 +44,11 @@ pub struct SampleResult {
     pub file_name: String,
     /// Status line and response headers, lines separated by `\n`.
     pub response_headers: String,
-    /// Response body as a string; empty unless needed.
+    /// Response body after content decoding; empty unless needed.
     pub body: Vec<u8>,
     /// Response body as text; empty unless needed.
     pub text: String,
-    /// Data type of the response: `text`, `bin` or empty.
+    /// `Content-Type` header; empty if none.
     pub content_type: String,
     /// Data type of the response: `text`, `bin` or empty.
     pub data_type: &'static str,
@@ -69,13 +69,13 @@ pub struct SampleResult {
     pub bytes: u64,
     /// Size of the response headers within `bytes`, as JMeter counts it; 0 unless headers are needed.
     pub headers_size: u64,
-    /// Number of samples in this result. The children of a transaction are counted elsewhere.
+    /// Bytes sent.
     pub sent: u64,
-    /// Number of samples in this result (a transaction's children are counted elsewhere).
+    /// Number of samples in this result. The children of a transaction are counted elsewhere.
     pub count: u32,
-    /// True if the sample is not reported, as for a Flow Control Action.
+    /// Number of failed samples in this result.
     pub errors: u32,
-    /// True if the sample is not reported (for example that of a Flow Control Action).
+    /// True if the sample is not reported, as for a Flow Control Action.
     pub ignore: bool,
     /// Loop control or stop that an assertion or processor requested.
     pub request: Request,

@@ -114,8 +114,7 @@ pub(super) fn is_planned(record: &Record) -> bool {
     is_made && (has_time || made >= (1.0 - REACHED) * due)
 }
 
-/// Returns the lack of the requested rate, which a result file does not contain. The rate may be set by a schedule
-/// if users come and go, or if it is the same with the fewest users (`is_one_rate`) and as many users end as start.
+/// Returns the largest growth of the number of users over the number in the first second.
 fn grown(seconds: &[Second]) -> f64 {
     let first = seconds.first().map_or(0, |second| second.users);
     let most = seconds.iter().map(|second| second.users).max().unwrap_or(0);

@@ -14,22 +14,22 @@ pub(crate) fn location(head: &[u8]) -> Option<&[u8]> {
     head.split(|byte| *byte == b'\n').filter_map(|line| value_of(line, b"location")).next_back()
 }
 
-/// Converts a string that was read from a header back to its bytes, one byte per character.
+/// Returns the first `Location` of a head.
 pub(crate) fn first_location(head: &[u8]) -> Option<&[u8]> {
     head.split(|byte| *byte == b'\n').find_map(|line| value_of(line, b"location"))
 }
 
-/// Returns a header value as a string, one character per byte.
+/// Converts a string that was read from a header back to its bytes, one byte per character.
 pub(crate) fn latin1(text: &str) -> Vec<u8> {
     text.chars().map(|c| u8::try_from(c).unwrap_or(b'?')).collect()
 }
 
-/// Appends a header value to a string, one character per byte.
+/// Returns a header value as a string, one character per byte.
 pub(crate) fn text_of(value: &[u8]) -> String {
     value.iter().map(|byte| *byte as char).collect()
 }
 
-/// Appends a header value as text, one character per byte.
+/// Appends a header value to a string, one character per byte.
 pub(crate) fn push_latin1(out: &mut String, bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes)
         && text.is_ascii()

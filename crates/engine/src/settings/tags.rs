@@ -99,7 +99,7 @@ fn header(text: &str) -> Result<(&str, &str), String> {
     Ok((name, value))
 }
 
-/// Returns true if the string is a token as HTTP defines it.
+/// Formats a member of `baggage`, and percent-encodes the characters that W3C does not allow in a value.
 fn member(text: &str) -> Result<String, String> {
     let (key, value) =
         text.split_once('=').ok_or_else(|| format!("{text:?}: expected KEY=VALUE"))?;

@@ -35,11 +35,11 @@ use crate::websocket::result::{start_result, word};
 pub(crate) enum Fault {
     /// The connection could not be opened, was lost, or has ended.
     Failed(Failed),
-    /// The input violates the protocol; with the message of an input error.
+    /// The read timeout was reached.
     ReadTimeout,
-    /// The plug-in's own code throws an exception on this input; with the message of the exception.
+    /// The input violates the protocol; with the message of an input error.
     Protocol(&'static str),
-    /// The plug-in's own code fails on this input; with the text of its exception.
+    /// The plug-in's own code throws an exception on this input; with the message of the exception.
     Beyond(String),
     /// The payload could not be built: code and message.
     Problem((String, String)),

@@ -23,8 +23,7 @@ pub struct ScriptedSampler {
     pub headers: Option<Vec<(String, String)>>,
     /// Name of the sample, if scripts have changed it.
     pub name: Option<String>,
-    /// Compiles the sampler from its Java object. If the changed sampler has no native form, its Java class runs
-    /// it. Returns `None` if the sampler runs as planned.
+    /// True if headers that several samplers share now differ from the plan.
     pub lasting: bool,
 }
 
