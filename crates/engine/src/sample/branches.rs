@@ -67,6 +67,19 @@ impl Reporting<'_, '_> {
 /// because nothing reads the body of the sub-result.
 pub(super) fn move_into(part: &mut SampleResult, sub: &mut SampleResult, bodies: bool) {
     std::mem::swap(part, sub);
+    if sub.sub_count == 0 {
+        // Unused sub-results stay with the result that is used again. Moved into another result, they would be missing
+        // there, and each transaction would allocate new ones.
+        std::mem::swap(&mut part.subs, &mut sub.subs);
+    } else {
+        // Unused results below used ones are freed: each transaction would move them deeper.
+        let used = sub.sub_count;
+        for (at, below) in sub.subs.iter_mut().enumerate() {
+            if at >= used || below.sub_count == 0 {
+                below.subs = Vec::new();
+            }
+        }
+    }
     if !bodies {
         sub.body.clear();
         sub.text.clear();

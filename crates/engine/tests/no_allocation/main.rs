@@ -67,8 +67,7 @@ fn measured_once(
             assert!(Instant::now() < deadline, "the target was not asked often enough");
             match run.next_event(Duration::from_millis(5)) {
                 engine::Event::Snapshot(snapshot) => run.recycle(snapshot),
-                // The plan is warmed up when every buffer has reached its maximum size, and at least two snapshots
-                // were handed over.
+                // The start and the end of users are logged.
                 engine::Event::Log(line) => {
                     let level = engine::LogLevel::Info;
                     assert!(

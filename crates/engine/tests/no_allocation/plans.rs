@@ -40,11 +40,12 @@ pub(crate) fn http_plan(
     compiled(&[around, &get(port, path, inside)].concat())
 }
 
-/// Endless transactions with a parent sample, each of two GET requests.
+/// Endless transactions with a parent sample, each of two GET requests, and a GET request after each. Between two
+/// transactions of a user, others use the result of the first.
 pub(crate) fn transaction_plan(port: u16, inside: &str) -> Arc<plan::plan::Plan> {
     let request = get(port, "/", inside);
     compiled(&format!(
-        r#"<TransactionController testclass="TransactionController" testname="both" enabled="true"><boolProp name="TransactionController.parent">true</boolProp></TransactionController><hashTree>{request}{request}</hashTree>"#
+        r#"<TransactionController testclass="TransactionController" testname="both" enabled="true"><boolProp name="TransactionController.parent">true</boolProp></TransactionController><hashTree>{request}{request}</hashTree>{request}"#
     ))
 }
 
