@@ -233,7 +233,9 @@ fn nothing(verdict: &Verdict, scope: Scope) -> Words {
         Scope::Search { is_limited: true } => {
             both("No cause of the limit was found.", "未找到容量受限的原因。")
         }
-        Scope::Run { .. } | Scope::Search { .. } | Scope::Points => {
+        // The search itself looked for a limit.
+        Scope::Search { is_limited: false } => both("No problem found.", "没有发现异常。"),
+        Scope::Run { .. } | Scope::Points => {
             let (en, zh) = match verdict.lacks_for_limit() {
                 None => (String::new(), String::new()),
                 Some(Words { en, zh }) => (
@@ -369,6 +371,15 @@ mod tests {
         ] {
             assert_eq!(nothing(&verdict, Scope::Live { is_early, is_red }), words);
         }
+        verdict.unchecked.push(Unchecked {
+            id: "concurrency_limit",
+            looks_for: both("a limit", "上限"),
+            lacks: both("a light load", "轻负载"),
+            source: Source::Other,
+        });
+        assert!(nothing(&verdict, CALM).ends_with("was not checked: that needs a light load."));
+        assert_eq!(nothing(&verdict, search(false)), "No problem found.");
+        verdict.unchecked.clear();
         verdict.undecided = Some(both("no samples", "没有样本"));
         let expected = [Kind::Undecided, Kind::Counts, Kind::Checked];
         assert_eq!(kinds(&lines(&verdict, not_met)), expected);

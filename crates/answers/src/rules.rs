@@ -77,7 +77,7 @@ pub use errors::{
 };
 pub use hang::unanswered;
 pub use late_starts::missed_starts;
-pub use run::{Rule, Run, judge};
+pub use run::{Rule, Run, interrupted, judge};
 pub(crate) use say::clock;
 pub use say::part;
 

@@ -151,6 +151,11 @@ fn lacks_load(record: &Record) -> Option<Words> {
     })
 }
 
+/// Returns the reason why a run is undecided that was interrupted before its planned end.
+pub fn interrupted() -> Words {
+    words!("the run was interrupted before its end", "运行在结束前被中断")
+}
+
 /// Returns a phrase about a run that was interrupted or aborted before its planned end. An interrupt is the normal
 /// end of a plan with endless loops.
 fn ended_early(record: &Record) -> Option<Words> {
@@ -158,7 +163,7 @@ fn ended_early(record: &Record) -> Option<Words> {
     let is_at_end = || planned.zip(stop_ms(record)).is_some_and(|(end, at)| at + EARLIER_MS > end);
     match &record.frame.ending {
         Ending::Interrupted if setting(record, ENDLESS).is_none() && !is_at_end() => {
-            Some(words!("the run was interrupted before its end", "运行在结束前被中断"))
+            Some(interrupted())
         }
         Ending::Aborted(reason) => {
             Some(words!("the run ended early: {reason}", "运行提前结束：{reason}"))

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use answers::rules;
 use answers::search::{Answer, Purpose};
 use answers::verdict::{About, Finding, Verdict, Words};
 use report::model::capacity::{self as page, Searched, Speaking};
@@ -10,7 +11,7 @@ use report::model::{CapacityPage, Criterion, words};
 use serde::{Deserialize, Serialize};
 
 use super::judge::Judged;
-use super::probe::Done;
+use super::probe::{Done, EndedBy};
 use crate::questions::{results, sweep};
 
 /// Capacity search in the structure of its JSON file.
@@ -112,7 +113,7 @@ impl Capacity {
         Some(LimitedBy {
             load: decided.probe.load,
             criteria: decided.judged.iter().filter(|judged| !judged.holds).cloned().collect(),
-            finding: speaks.and_then(finding).cloned(),
+            finding: speaks.and_then(finding),
             finding_at: speaks.map(|done| done.probe.load),
         })
     }
@@ -129,18 +130,24 @@ impl Capacity {
     }
 }
 
-/// Returns the verdict on a probe as far as it tells of the limit. Each probe had as many samples as the criteria need, and
-/// requests that were cut by its end limited nothing, so both findings are removed.
+/// Returns the verdict on a probe as far as it tells of the limit. A probe with samples had as many as the criteria need,
+/// and requests that were cut by its end limited nothing, so both findings are removed. The search itself ends a probe
+/// whose result is clear.
 pub(super) fn limiting(done: &Done) -> Verdict {
     let mut found = done.verdict.clone();
-    found.remove("too_few_samples");
+    if done.samples > 0 {
+        found.remove("too_few_samples");
+    }
     found.remove("cut_by_end");
+    if matches!(done.ended_by, EndedBy::Precision) {
+        found.undecided = found.undecided.filter(|reason| *reason != rules::interrupted());
+    }
     found
 }
 
 /// Returns the finding of a probe that names a cause of the limit.
-fn finding(done: &Done) -> Option<&Finding> {
-    done.verdict.findings.iter().find(|finding| finding.about != About::Test)
+fn finding(done: &Done) -> Option<Finding> {
+    limiting(done).findings.into_iter().find(|finding| finding.about != About::Test)
 }
 
 /// Returns the value of a criterion in both languages. Results that an older version stored contain the value only in
@@ -148,4 +155,80 @@ fn finding(done: &Done) -> Option<&Finding> {
 fn shown(judged: &Judged) -> Words {
     let zh = if judged.shown_zh.is_empty() { &judged.shown } else { &judged.shown_zh };
     words(judged.shown.clone(), zh.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use answers::search::Probe;
+    use answers::verdict::Confidence;
+
+    use super::*;
+
+    fn done(ended_by: EndedBy, samples: u64, verdict: Verdict) -> Done {
+        let probe = Probe {
+            load: 40.0,
+            purpose: Purpose::Narrow,
+            rate: 10.0,
+            trials: Vec::new(),
+            holds: true,
+            margin: None,
+            noise: None,
+            certain: false,
+            generator: false,
+        };
+        Done {
+            probe,
+            seconds: 25.0,
+            ended_by,
+            samples,
+            p50: 1.0,
+            p95: None,
+            p99: 2.0,
+            errors: 0.0,
+            in_flight: 1.0,
+            judged: Vec::new(),
+            generator_finding: None,
+            shared: None,
+            verdict,
+            folder: PathBuf::new(),
+        }
+    }
+
+    fn found(id: &'static str) -> Verdict {
+        let finding = Finding {
+            id,
+            about: About::Run,
+            confidence: Confidence::Certain,
+            words: words("A.", "甲。"),
+            evidence: Vec::new(),
+            exonerates: Vec::new(),
+            advice: words("", ""),
+            doc: String::new(),
+            explains: &[],
+            subjects: Vec::new(),
+        };
+        Verdict { findings: vec![finding], ..Verdict::default() }
+    }
+
+    #[test]
+    fn a_probe_that_the_search_ended_is_not_undecided() {
+        let interrupted =
+            || Verdict { undecided: Some(rules::interrupted()), ..Verdict::default() };
+        let clear = done(EndedBy::Precision, 1000, interrupted());
+        assert_eq!(limiting(&clear).undecided, None);
+        // Something else interrupted the run.
+        let cut = done(EndedBy::Time, 1000, interrupted());
+        assert_eq!(limiting(&cut).undecided, Some(rules::interrupted()));
+        let other = Verdict { undecided: Some(words("x", "甲")), ..Verdict::default() };
+        assert!(limiting(&done(EndedBy::Precision, 1000, other)).undecided.is_some());
+    }
+
+    #[test]
+    fn only_a_probe_without_samples_is_explained_by_too_few_samples() {
+        let few = |samples| done(EndedBy::Time, samples, found("too_few_samples"));
+        assert!(finding(&few(1000)).is_none());
+        assert!(finding(&few(0)).is_some());
+        assert!(finding(&done(EndedBy::Time, 1000, found("cut_by_end"))).is_none());
+        assert!(finding(&done(EndedBy::Time, 1000, found("plateau"))).is_some());
+    }
 }
