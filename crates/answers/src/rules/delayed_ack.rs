@@ -51,8 +51,11 @@ fn begins_at_once(seconds: &[Second]) -> bool {
 pub(super) fn delayed_ack(record: &Run<'_>) -> Said {
     let random = record.kept.iter().filter(|kept| kept.why == Why::Random);
     let answers: Vec<&Kept> = random.filter(|kept| kept.outcome == stats::Outcome::Ok).collect();
-    if !record.has.phases || answers.len() < ANSWERS {
+    if !record.has.phases {
         return lacks!(run: "20 answers kept with their phases", "20 个保留的带各阶段时间的响应");
+    }
+    if answers.len() < ANSWERS {
+        return lacks!("20 answers kept with their phases", "20 个保留的带各阶段时间的响应");
     }
     let all = answers.len();
     let held: Vec<&Kept> = answers

@@ -68,6 +68,9 @@ pub(super) fn ports(record: &Record) -> Said {
         if setting(record, PORTS_EACH).unwrap_or(0.0) > 0.0 {
             return towards();
         }
+        if record.has.generator {
+            return lacks!("the number of free ports", "空闲端口数");
+        }
         return lacks!(run: "the number of free ports", "空闲端口数");
     };
     let (least_words, all_words) = (count(least as u64), count(all as u64));

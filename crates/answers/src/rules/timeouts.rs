@@ -300,8 +300,11 @@ fn queue_words((slow, all): (u64, u64), syns: u64, counted: Option<u64>) -> Word
 pub(super) fn accept_queue(record: &Record) -> Said {
     let seconds = &record.seconds;
     let connects = hist(seconds, |s| &s.connect);
-    if !record.has.connections || connects.total() == 0 {
+    if !record.has.connections {
         return lacks!(run: "times of connects", "连接建立时间");
+    }
+    if connects.total() == 0 {
+        return lacks!("new connections", "新建的连接");
     }
     let Slow { all: slow, at_age: n, twice } = Slow::of(&connects);
     let all = connects.total();
