@@ -300,6 +300,7 @@ impl About {
 mod tests {
     use super::*;
     use crate::rules::say::found;
+    use crate::verdict::{Source, Unchecked};
 
     const CALM: Scope = Scope::Run { not_met: false };
 
