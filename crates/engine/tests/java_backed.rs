@@ -1,5 +1,5 @@
-//! Jobs of users: which jobs are submitted and when, which changes their replies make, and what happens to users
-//! whose jobs fail, are cut, or reply too late. Instead of a JVM, threads answer with functions of the tests.
+//! Tests of jobs for Java: which jobs a user submits and when, and which changes the replies make. Jobs also fail, are
+//! cut by the end of the run, or reply too late. Instead of a JVM, threads reply with functions of the tests.
 
 #[path = "java_backed/asked.rs"]
 mod asked;

@@ -3,7 +3,7 @@
 //! Every answer (verdict, comparison, capacity, report) is a function of a [`Record`]. A record comes from the
 //! folder of a run, also of a killed run, or from a result file of JMeter. A record from a result file has no
 //! metrics of phases and of the generator. [`Record::has`] lists the available metrics, so that an answer can name
-//! what is missing.
+//! the missing ones.
 //!
 //! | module | holds |
 //! |---|---|

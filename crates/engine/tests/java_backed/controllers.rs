@@ -1,5 +1,5 @@
-//! Controllers that are run by their Java class: tests the calls that they receive and make, and the fate of users
-//! whose controllers fail.
+//! Tests of controllers that their Java class runs: the calls that a controller receives and makes, and the end of a
+//! user after its controller has failed.
 
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};

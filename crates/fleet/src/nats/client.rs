@@ -1,7 +1,7 @@
 //! A connection to a NATS server that reconnects by itself: one thread, which polls a socket.
 //!
-//! Messages published while the connection is down are dropped, and so are unsent bytes when it breaks; callers resend
-//! what must arrive. Subscriptions are renewed. A connection without input for 10 s is closed.
+//! Messages published while the connection is down are dropped, and so are unsent bytes when it breaks. Callers resend
+//! messages that must arrive. Subscriptions are renewed. A connection without input for 10 s is closed.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};

@@ -79,7 +79,7 @@ fn request(text: &str, headers: &str) -> Result<SseRequest, String> {
         return Err(format!("Error: Invalid URL host: \"{host}\""));
     }
     let usual = if secure { 443 } else { 80 };
-    // What follows the host may be an invalid port.
+    // The port after the host may be invalid.
     let behind = &text[parts.host.end..parts.authority.end];
     let port = match behind.strip_prefix(':') {
         None | Some("") => usual,

@@ -130,9 +130,10 @@ impl Capacity {
     }
 }
 
-/// Returns the verdict on a probe as far as it tells of the limit. A probe with samples had as many as the criteria need,
-/// and requests that were cut by its end limited nothing, so both findings are removed. The search itself ends a probe
-/// whose result is clear.
+/// Returns the verdict on a probe without the findings that say nothing about the limit of the target. Two findings are
+/// removed: too few samples (a probe is not judged before it has enough samples for the criteria; only without any
+/// sample, the finding gives the reason) and requests cut by the end of the run. An interrupt by the search itself does
+/// not make the probe undecided: the search interrupts a probe as soon as the result is clear.
 pub(super) fn limiting(done: &Done) -> Verdict {
     let mut found = done.verdict.clone();
     if done.samples > 0 {

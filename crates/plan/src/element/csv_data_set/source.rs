@@ -64,8 +64,8 @@ impl Source {
         self.quoted
     }
 
-    /// Appends the next line of this process's share to `out`, which is empty. Returns false at the end. Lines
-    /// whose values may be quoted keep their line break.
+    /// Appends the next line of this process's share to `out`, which is empty. Returns false at the end. If values may
+    /// be quoted, the line keeps its line break.
     pub(super) fn next(&self, recycle: bool, out: &mut String) -> bool {
         let found = match &self.lines.lines {
             Body::Memory(text) => {
