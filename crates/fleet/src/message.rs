@@ -15,7 +15,7 @@ use stats::process::Usage;
 pub const VERSION: u32 = 16;
 
 /// A message to a worker.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum ToWorker {
     /// The plan and the worker's share of it.
     Plan(Box<Share>),

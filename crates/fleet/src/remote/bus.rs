@@ -589,10 +589,7 @@ impl Bus for Agents {
         match message {
             ToWorker::Plan(share) => self.begin(worker, share),
             // Orders are small except for the plan.
-            order => match copied(order) {
-                Some(order) => self.tell(worker, &ToAgent::Order(order)),
-                None => self.lose(worker, "internal error: cannot encode an order".into()),
-            },
+            order => self.tell(worker, &ToAgent::Order(order.clone())),
         }
     }
 
@@ -671,11 +668,6 @@ impl Bus for Agents {
     fn collect(&mut self) -> Option<Vec<String>> {
         self.fetch()
     }
-}
-
-/// Copies an order by serializing it, because orders are sent to several agents.
-fn copied(order: &ToWorker) -> Option<ToWorker> {
-    postcard::from_bytes(&postcard::to_stdvec(order).ok()?).ok()
 }
 
 /// Returns the current time in nanoseconds since 1970.

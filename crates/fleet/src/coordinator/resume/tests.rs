@@ -17,8 +17,7 @@ impl Bus for Scripted {
     }
 
     fn send(&mut self, worker: u32, message: &ToWorker) {
-        let bytes = postcard::to_stdvec(message).expect("bytes");
-        let _ = self.orders.send((worker, postcard::from_bytes(&bytes).expect("an order")));
+        let _ = self.orders.send((worker, message.clone()));
     }
 
     fn next(&mut self, _: Duration) -> Option<(u32, WorkerEvent)> {
