@@ -17,6 +17,9 @@ pub trait Bus: std::fmt::Debug {
     /// Number of workers. They are numbered from 0.
     fn workers(&self) -> u32;
 
+    /// Returns the kind of the workers and of their reports. Reports can change from replayed to live ones.
+    fn transport(&self) -> Transport;
+
     /// Sends a message to a worker. A message to a worker that is gone is dropped.
     fn send(&mut self, worker: u32, message: &ToWorker);
 
@@ -52,27 +55,6 @@ pub trait Bus: std::fmt::Debug {
         Duration::ZERO
     }
 
-    /// True if each report covers all threads of a worker.
-    fn merges(&self) -> bool {
-        false
-    }
-
-    /// True if the coordinator checks before each start that all workers are reachable. A connection to another machine
-    /// may have broken unnoticed since the worker was ready.
-    fn arms(&self) -> bool {
-        false
-    }
-
-    /// True if each worker runs the whole plan independently of the others.
-    fn is_whole(&self) -> bool {
-        false
-    }
-
-    /// True if the reports were measured before this coordinator started.
-    fn replays(&self) -> bool {
-        false
-    }
-
     /// Takes back a snapshot after it was counted, for reuse.
     fn recycle(&mut self, _snapshot: Box<Snapshot>) {}
 
@@ -80,6 +62,52 @@ pub trait Bus: std::fmt::Debug {
     /// releases the workers. Returns messages for the user; `None` when nothing is left.
     fn collect(&mut self) -> Option<Vec<String>> {
         None
+    }
+}
+
+/// The kind of the workers of a bus. What the coordinator or relay does differently for them follows from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// Processes on this machine, or threads of this process in tests. Each thread of a worker reports its own seconds.
+    Local,
+    /// Other machines. A report covers all threads of a machine, and each machine has its own metrics. Before each
+    /// start, the machines confirm that they are reachable, because a connection may have broken unnoticed.
+    Machines { users: UserScope, reports: Reports },
+}
+
+/// The users that elements of the plan share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UserScope {
+    /// Each worker runs a share of the users. It receives the numbers of users in the other workers.
+    Run,
+    /// Each worker runs the whole plan independently of the others.
+    Worker,
+}
+
+/// The time at which reports were measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reports {
+    /// They arrive while the workers measure.
+    Live,
+    /// They were measured before this coordinator started, and are read from the notes of the previous one.
+    Replayed,
+}
+
+impl Transport {
+    /// Machines that share one run, and report while they measure.
+    pub(crate) const MACHINES: Self =
+        Self::Machines { users: UserScope::Run, reports: Reports::Live };
+
+    /// Returns the number of reports per second of a worker with `cores` threads.
+    pub(crate) fn reports_each_second(self, cores: u32) -> u32 {
+        match self {
+            Self::Local => cores.max(1),
+            Self::Machines { .. } => 1,
+        }
+    }
+
+    pub(crate) fn is_machines(self) -> bool {
+        matches!(self, Self::Machines { .. })
     }
 }
 

@@ -20,7 +20,7 @@ use stats::process::Usage;
 
 use self::resume::Takeover;
 use crate::batch_properties::BatchProperties;
-use crate::bus::{Bus, WorkerEvent};
+use crate::bus::{Bus, Reports, Transport, UserScope, WorkerEvent};
 use crate::figures::{ByWorker, Figures};
 use crate::loss::{self, Loss, Missed};
 use crate::member::{self, Member, Stage};
@@ -284,12 +284,12 @@ impl Fleet {
 
     /// True if the reports were measured before this coordinator started.
     pub fn replays(&self) -> bool {
-        self.bus.replays()
+        matches!(self.bus.transport(), Transport::Machines { reports: Reports::Replayed, .. })
     }
 
     /// Returns the number of reports that make up one second of the run.
     pub fn parts(&self) -> u32 {
-        member::parts(&self.members, self.bus.merges())
+        member::parts(&self.members, self.bus.transport())
     }
 
     /// Called repeatedly after the end of the run: fetches a part of the files that workers keep for the end, mainly
@@ -307,7 +307,7 @@ impl Fleet {
     /// [`crate::remote::Agents::about`].
     pub fn figures(&self) -> Vec<Figures> {
         let parts = (0..self.share.count).map(|worker| self.bus.parts(worker));
-        if self.bus.merges() { self.figures.of(parts) } else { Vec::new() }
+        if self.bus.transport().is_machines() { self.figures.of(parts) } else { Vec::new() }
     }
 
     /// True if the run was stopped before its plan was finished.
@@ -387,7 +387,7 @@ impl Fleet {
         if !counts {
             return;
         }
-        if self.bus.merges() {
+        if self.bus.transport().is_machines() {
             self.figures.add(worker, &report);
         }
         // Core numbers need only be distinct.
@@ -459,7 +459,8 @@ impl Fleet {
             return;
         }
         self.open = false;
-        if self.bus.arms() && all(Stage::Ready) && !self.batches.is_complete() {
+        let confirms = self.bus.transport().is_machines();
+        if confirms && all(Stage::Ready) && !self.batches.is_complete() {
             self.each(Stage::Arming, &ToWorker::Arm);
             return;
         }
@@ -548,7 +549,9 @@ impl Fleet {
 
     /// Sends each worker the number of users that run in the others.
     fn adjust(&mut self) {
-        if self.adjusted.elapsed() < ADJUST || self.bus.is_whole() {
+        let transport = self.bus.transport();
+        let is_alone = matches!(transport, Transport::Machines { users: UserScope::Worker, .. });
+        if self.adjusted.elapsed() < ADJUST || is_alone {
             return;
         }
         self.adjusted = Instant::now();

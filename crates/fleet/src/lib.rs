@@ -35,7 +35,7 @@ mod size;
 mod threads;
 mod worker;
 
-pub use bus::{Bus, WorkerEvent};
+pub use bus::{Bus, Reports, Transport, UserScope, WorkerEvent};
 pub use coordinator::{Event, Fleet, Job, StartError};
 pub use figures::Figures;
 pub use loss::{Loss, Missed};

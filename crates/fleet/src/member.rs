@@ -6,6 +6,7 @@ use stats::Counters;
 use stats::grouped::things;
 use stats::process::Usage;
 
+use crate::bus::Transport;
 use crate::loss::{Loss, Missed};
 use crate::message::Report;
 
@@ -99,12 +100,11 @@ impl Member {
     }
 }
 
-/// Returns the number of reports that make up one second: one per worker if workers merge their reports, otherwise one
-/// per thread. Workers that have ended count too, because the last second, which contains their reports, is still
-/// incomplete.
-pub(crate) fn parts(members: &[Member], merge: bool) -> u32 {
+/// Returns the number of reports that make up one second. Workers that have ended count too, because the last second,
+/// which contains their reports, is still incomplete.
+pub(crate) fn parts(members: &[Member], transport: Transport) -> u32 {
     let counts = members.iter().filter(|member| member.stage != Stage::Lost);
-    counts.map(|member| if merge { 1 } else { member.cores.max(1) }).sum()
+    counts.map(|member| transport.reports_each_second(member.cores)).sum()
 }
 
 /// Returns the last reported usage of all processes. Shared pages of the program count once.
@@ -133,6 +133,20 @@ pub(crate) fn usage(members: &[Member]) -> Usage {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_second_has_a_report_of_each_thread_or_of_each_machine() {
+        let member = |stage, cores| Member { stage, cores, ..Member::default() };
+        let members = [
+            member(Stage::Running, 4),
+            member(Stage::Done, 2),
+            member(Stage::Lost, 8),
+            // Its number of threads is not known yet.
+            member(Stage::Starting, 0),
+        ];
+        assert_eq!(parts(&members, Transport::Local), 4 + 2 + 1);
+        assert_eq!(parts(&members, Transport::MACHINES), 3);
+    }
 
     #[test]
     fn a_report_that_comes_twice_counts_once() {

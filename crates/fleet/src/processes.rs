@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::bus::{Bus, WorkerEvent};
+use crate::bus::{Bus, Transport, WorkerEvent};
 use crate::frame::{self, Incoming};
 use crate::message::{FromWorker, ToWorker};
 
@@ -197,6 +197,10 @@ impl Processes {
 impl Bus for Processes {
     fn workers(&self) -> u32 {
         self.workers.len() as u32
+    }
+
+    fn transport(&self) -> Transport {
+        Transport::Local
     }
 
     fn send(&mut self, worker: u32, message: &ToWorker) {

@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use crate::bus::{Bus, WorkerEvent};
+use crate::bus::{Bus, Transport, WorkerEvent};
 use crate::message::{FromWorker, ToWorker};
 
 /// Workers as threads.
@@ -12,8 +12,7 @@ pub struct Threads {
     /// `None` for a killed worker.
     workers: Vec<Option<Sender<ToWorker>>>,
     heard: Receiver<(u32, WorkerEvent)>,
-    /// True if the threads simulate other machines.
-    machines: bool,
+    transport: Transport,
 }
 
 impl Threads {
@@ -35,20 +34,23 @@ impl Threads {
             });
             Some(to)
         });
-        Self { workers: workers.collect(), heard, machines: false }
+        Self { workers: workers.collect(), heard, transport: Transport::Local }
     }
 
-    /// Makes the threads simulate other machines: a report covers a whole worker, and workers confirm before each
-    /// start.
+    /// Makes the threads simulate other machines.
     #[must_use]
     pub fn on_machines(self) -> Self {
-        Self { machines: true, ..self }
+        Self { transport: Transport::MACHINES, ..self }
     }
 }
 
 impl Bus for Threads {
     fn workers(&self) -> u32 {
         self.workers.len() as u32
+    }
+
+    fn transport(&self) -> Transport {
+        self.transport
     }
 
     fn send(&mut self, worker: u32, message: &ToWorker) {
@@ -67,14 +69,6 @@ impl Bus for Threads {
 
     fn next(&mut self, patience: Duration) -> Option<(u32, WorkerEvent)> {
         self.heard.recv_timeout(patience).ok()
-    }
-
-    fn merges(&self) -> bool {
-        self.machines
-    }
-
-    fn arms(&self) -> bool {
-        self.machines
     }
 
     fn kill(&mut self, worker: u32) {

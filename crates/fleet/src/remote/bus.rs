@@ -14,6 +14,7 @@ use stats::Snapshot;
 use super::carrier::Line;
 use super::clock::{Answer, Clocks};
 use super::disk::{Disk, Frames};
+use super::hosts::Way;
 use super::line::{AgentEvent, nanos};
 use super::push::RowsTo;
 use super::resume::{self, TakeoverData};
@@ -21,7 +22,7 @@ use super::wire::{
     self, AgentAssignment, Assignment, FromAgent, Offer, ReachedAgent, Results, RunState, ToAgent,
 };
 use crate::account::{Ledger, Limits, Note, Record, Up, What};
-use crate::bus::{Bus, WorkerEvent};
+use crate::bus::{Bus, Reports, Transport, UserScope, WorkerEvent};
 use crate::message::{FromWorker, Share, ToWorker, VERSION};
 
 /// Interval of counting silence and of clock queries, and the maximum silence counted at once: in a longer interval
@@ -152,8 +153,7 @@ pub struct Agents {
     pub(super) connections: u64,
     /// Name of the run on agents, and depth of the plan's folder within the run's folder.
     pub(super) run: (String, u32),
-    /// True if each agent runs the whole plan.
-    whole: bool,
+    users: UserScope,
     /// True for the agents of a relay, which has a part of the run. Then the assignment contains the number of shares.
     part: bool,
     /// True if a failure to write notes was reported.
@@ -225,7 +225,7 @@ impl Agents {
             left: false,
             connections: 0,
             run: <_>::default(),
-            whole: false,
+            users: UserScope::Run,
             part: false,
             failed: false,
             kept: false,
@@ -233,10 +233,14 @@ impl Agents {
         }
     }
 
-    /// Sets the number of connections and the run: its name on agents, and the depth of the plan's folder. `whole` is
-    /// true if each agent runs the whole plan.
-    pub(super) fn holding(self, connections: u64, run: (String, u32), whole: bool) -> Self {
-        Self { connections, run, whole, ..self }
+    /// Sets the number of connections, and the run: its name on agents, and the depth of the plan's folder. `way` says
+    /// whether each agent runs the whole plan.
+    pub(super) fn holding(self, connections: u64, run: (String, u32), way: &Way) -> Self {
+        let users = match way {
+            Way::Whole(_) => UserScope::Worker,
+            Way::Ssh(_) | Way::Nats(_) => UserScope::Run,
+        };
+        Self { connections, run, users, ..self }
     }
 
     /// Turns these agents into those of a relay, with its name of the run and the result files that it fetches for the
@@ -365,7 +369,7 @@ impl Agents {
         }
         let Some(agent) = self.all.get(worker as usize) else { return };
         let share = Share { zero, cores: agent.cores, ..share.clone() };
-        let share = if self.whole {
+        let share = if self.users == UserScope::Worker {
             // Equal seeds would give the users of all hosts identical random values.
             let seed = share.seed.wrapping_add(u64::from(worker).wrapping_mul(SEEDS));
             Share {
@@ -390,6 +394,14 @@ impl Agents {
         };
         if let Err(words) = agent.line.send(message) {
             self.lose(worker, words);
+        }
+    }
+
+    /// Returns whether reports of the previous coordinator are still being counted.
+    fn reports(&self) -> Reports {
+        match &self.taken {
+            Some(TakeoverData { frames: Some(_), .. }) => Reports::Replayed,
+            _ => Reports::Live,
         }
     }
 
@@ -468,7 +480,7 @@ impl Agents {
             }
             down = self.ledger.written(&note);
             if let Note::Record(record) = note
-                && !self.replays()
+                && self.reports() == Reports::Live
             {
                 let agent = &self.all[worker as usize];
                 let shift_ms = agent.shift_ms.unwrap_or_else(|| self.offset_ms(agent));
@@ -585,6 +597,10 @@ impl Bus for Agents {
         self.all.len() as u32
     }
 
+    fn transport(&self) -> Transport {
+        Transport::Machines { users: self.users, reports: self.reports() }
+    }
+
     fn send(&mut self, worker: u32, message: &ToWorker) {
         match message {
             ToWorker::Plan(share) => self.begin(worker, share),
@@ -641,22 +657,6 @@ impl Bus for Agents {
 
     fn grace(&self) -> Duration {
         Duration::from_secs(self.limits.grace)
-    }
-
-    fn merges(&self) -> bool {
-        true
-    }
-
-    fn arms(&self) -> bool {
-        true
-    }
-
-    fn is_whole(&self) -> bool {
-        self.whole
-    }
-
-    fn replays(&self) -> bool {
-        self.taken.as_ref().is_some_and(|taken| taken.frames.is_some())
     }
 
     fn recycle(&mut self, snapshot: Box<Snapshot>) {

@@ -498,7 +498,6 @@ impl<'a> Gather<'a> {
     }
 
     fn into_agents(self, dealt: Deal, asked: &Gathering<'_>) -> Result<Agents, String> {
-        let whole = matches!(asked.way, Way::Whole(_));
         let most = self.coming.iter().map(|agent| agent.serves.len()).max().unwrap_or(0).max(1);
         let ahead = ahead(asked, &dealt).saturating_mul(most as u64);
         let limits = Limits { ahead, grace: asked.grace };
@@ -506,7 +505,7 @@ impl<'a> Gather<'a> {
         let agents = self.into_parts(dealt.shares.into_iter().zip(dealt.cores));
         let agents = Agents::new(agents.0, agents.1, limits, &asked.notes);
         let agents = agents.map_err(|error| format!("{}: {error}", asked.notes.display()))?;
-        Ok(agents.holding(connections, (asked.run.clone(), asked.manifest.depth), whole))
+        Ok(agents.holding(connections, (asked.run.clone(), asked.manifest.depth), asked.way))
     }
 
     /// Returns the agents with their shares and threads, and the channel of their messages.

@@ -104,7 +104,7 @@ impl Relay {
     pub(crate) fn execute(&mut self, order: ToWorker) {
         match order {
             ToWorker::Plan(_) => {}
-            ToWorker::Arm if self.bus.arms() => {
+            ToWorker::Arm if self.bus.transport().is_machines() => {
                 self.stage(Stage::Ready, Stage::Arming);
                 self.broadcast(&order);
             }
@@ -171,7 +171,7 @@ impl Relay {
 
     /// Returns the totals of each agent in order; empty if the workers are processes.
     pub(crate) fn figures(&self) -> Vec<Figures> {
-        if self.bus.merges() {
+        if self.bus.transport().is_machines() {
             self.figures.of((0..self.bus.workers()).map(|_| 1))
         } else {
             Vec::new()
@@ -318,12 +318,15 @@ impl Relay {
         if !counts {
             return;
         }
-        let merges = self.bus.merges();
-        if merges {
+        let transport = self.bus.transport();
+        if transport.is_machines() {
             self.figures.add(child, report);
         }
         let snapshot = &mut report.snapshot;
-        if merges && !self.seen.is_empty() && snapshot.began_ms < self.began_ms - LATE_MS {
+        if transport.is_machines()
+            && !self.seen.is_empty()
+            && snapshot.began_ms < self.began_ms - LATE_MS
+        {
             // A report from before a broken connection does not belong to the open second.
             let snapshot = std::mem::take(snapshot);
             return self.out(Report { snapshot, ..Report::default() });
@@ -341,7 +344,7 @@ impl Relay {
         self.open.snapshot.kept.append(&mut snapshot.kept);
         self.open.snapshot.merge_later(snapshot, later, &mut self.behind);
         self.stalls.add(child, snapshot.core, snapshot.counters.get(Counter::StallTime));
-        if self.seen.len() as u32 >= member::parts(&self.members, merges) {
+        if self.seen.len() as u32 >= member::parts(&self.members, transport) {
             self.close();
             self.adjust();
         }

@@ -226,10 +226,9 @@ pub fn resume(
     let limits = (Limits { ahead, grace }, share.zero);
     let taken = TakeoverData { share, frames, offsets_ms };
     let all = all.collect();
-    let whole = matches!(asked.way, Way::Whole(_));
     let mut agents = Agents::taken_over(all, (clock, heard), limits, (notes, &notes_path), taken)
         .map_err(words)?
-        .holding(connections, run.clone(), whole);
+        .holding(connections, run.clone(), asked.way);
     for (worker, why) in (0..).zip(refused) {
         if let Some(words) = why {
             agents.lose(worker, words);

@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::*;
-use crate::bus::WorkerEvent;
+use crate::bus::{Transport, WorkerEvent};
 
 /// Two workers with scripted events, and the orders sent to them.
 #[derive(Debug)]
@@ -14,6 +14,10 @@ struct Scripted {
 impl Bus for Scripted {
     fn workers(&self) -> u32 {
         2
+    }
+
+    fn transport(&self) -> Transport {
+        Transport::Local
     }
 
     fn send(&mut self, worker: u32, message: &ToWorker) {
