@@ -1,33 +1,28 @@
 //! Merges the snapshots of the cores into seconds of the whole run.
 //!
-//! Each core sends a snapshot per second. A second is complete when every core has sent its snapshot, when a core
-//! sends a second one, or when the remaining ones are overdue. The second then becomes a line of `seconds.jsonl`, a
-//! line of the summariser and a status for displays.
+//! Each core sends a snapshot per second, which [`OpenSecond`] merges. A second that ends becomes a line of
+//! `seconds.jsonl`, a line of the summariser and a status for displays.
 
 mod here;
 mod retransmits;
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use record::{Around, Change, Frame, Generator, Lamp, Now, Recording, Series, State};
 use stats::flow::Flow;
 use stats::machine::{Machine, Watch};
+use stats::open_second::{Closed, LOST, PartKind};
 use stats::process::Usage;
-use stats::snapshot::{Behind, Brief, SLOTS};
+use stats::snapshot::Brief;
 use stats::snapshot_file::{Mark, Second};
 use stats::summariser::Users;
 use stats::totals::Totals;
-use stats::{Counter, Snapshot, Standstill, Timeline};
+use stats::{Counter, OpenSecond, Snapshot, Timeline};
 
 use self::here::Here;
 use self::retransmits::Followed;
 use crate::ahead::PortsAhead;
-
-/// Longest delay between the first and the last core's snapshot in milliseconds.
-const OVERDUE_MS: i64 = 1500;
-
-/// Length of a slot of a second in milliseconds.
-const SLOT_MS: i64 = 100;
 
 /// Collects the snapshots of a run.
 pub(crate) struct Progress {
@@ -38,8 +33,8 @@ pub(crate) struct Progress {
     processors: u32,
     totals: Totals,
     /// The second for which snapshots are being collected, and the last closed second.
-    open: Snapshot,
-    last: Snapshot,
+    open: OpenSecond,
+    last: Box<Snapshot>,
     line: Second,
     /// The state of the criteria, and the state of the run, for displays.
     criteria: Vec<Lamp>,
@@ -47,8 +42,6 @@ pub(crate) struct Progress {
     users_wanted: Option<u64>,
     /// Marks of changes in the open second, and in the last closed second.
     moments: [Vec<record::Mark>; 2],
-    /// Cores whose snapshots are in the open second.
-    seen: Vec<u32>,
     /// Resources used by all processes so far, and up to the end of the previous second.
     now: Usage,
     usage: Usage,
@@ -62,15 +55,6 @@ pub(crate) struct Progress {
     ports: Option<u64>,
     /// Number of processes that run the cores.
     processes: u32,
-    /// Stalls of each process in the open second.
-    stalls: Standstill,
-    /// Start in epoch milliseconds of the slots of the open second. Set in a run of several processes, because they
-    /// send snapshots at different times.
-    slots_from_ms: i64,
-    /// End of the last closed second in epoch milliseconds.
-    closed_ms: i64,
-    /// Samples that belong to slots of the following second.
-    behind: Vec<Behind>,
     recording: Recording,
     /// Detects whether requests are sent to this machine.
     here: Here,
@@ -97,14 +81,13 @@ impl Progress {
             parts: cores,
             processors: processors(),
             totals: Totals::new(),
-            open: Snapshot::new(),
-            last: Snapshot::new(),
+            open: OpenSecond::new(PartKind::Core, start_ms),
+            last: Box::default(),
             line: Second::default(),
             criteria: Vec::new(),
             state: State::Running,
             users_wanted: None,
             moments: Default::default(),
-            seen: Vec::new(),
             now: usage,
             usage,
             workers: 0,
@@ -115,10 +98,6 @@ impl Progress {
             timeline: Timeline::new(cores, processors(), start_ms),
             ports: None,
             processes: 1,
-            stalls: Standstill::default(),
-            slots_from_ms: 0,
-            closed_ms: start_ms,
-            behind: Vec::new(),
             here: Here::default(),
             recording: Recording::new(Frame { start_ms, ..Frame::default() }),
             replays: false,
@@ -230,7 +209,7 @@ impl Progress {
 
     /// Returns the end of the last second in epoch milliseconds, or the run's start if there is no second yet.
     pub(crate) fn ended_ms(&self) -> i64 {
-        self.closed_ms
+        self.open.ended_ms()
     }
 
     /// Returns the sums of all closed seconds.
@@ -238,9 +217,15 @@ impl Progress {
         &self.totals
     }
 
-    /// Sets the number of worker processes at the start of the run. 0 means that the run is in this process.
-    pub(crate) fn set_workers(&mut self, workers: u32) {
+    /// Sets the number of workers at the start of the run, and whether they are machines. 0 means that the run is in
+    /// this process.
+    pub(crate) fn set_workers(&mut self, workers: u32, are_machines: bool) {
         self.processes = workers.max(1);
+        self.open.set_kind(match (self.processes, are_machines) {
+            (1, _) => PartKind::Core,
+            (_, false) => PartKind::Process,
+            (_, true) => PartKind::Machine,
+        });
     }
 
     /// Sets the number of processors of the machines that run the users.
@@ -270,47 +255,25 @@ impl Progress {
         &self.timeline
     }
 
-    /// Adds a core's snapshot and takes the kept samples out of it. Returns the second if it is now complete.
+    /// Adds a core's snapshot and takes the kept samples out of it, or adds the losses of a worker. Returns a second
+    /// that has ended.
     pub(crate) fn add(&mut self, snapshot: &mut Snapshot) -> Option<(Second, Brief)> {
-        let early = if self.seen.contains(&snapshot.core) { self.close() } else { None };
-        let later = self.slots_later(snapshot.began_ms);
-        self.open.kept.append(&mut snapshot.kept);
-        self.open.merge_later(snapshot, later, &mut self.behind);
-        let stall = snapshot.counters.get(Counter::StallTime);
-        // A snapshot with this core number comes from a process that has ended. It contains no stalls.
-        if snapshot.core != u32::MAX {
-            self.stalls.add(snapshot.core % self.processes, snapshot.core, stall);
+        if snapshot.core == LOST {
+            self.open.add_loss(snapshot);
+            return None;
         }
-        self.seen.push(snapshot.core);
-        let complete = self.seen.len() as u32 >= self.parts;
-        early.or_else(|| if complete { self.close() } else { None })
-    }
-
-    /// Returns the number of slots by which an interval starts later than the open second. The first snapshot that
-    /// arrives is assumed to be the one that started first.
-    fn slots_later(&mut self, began_ms: i64) -> i64 {
-        if self.processes == 1 || began_ms == 0 {
-            return 0;
-        }
-        if self.seen.is_empty() {
-            let expected = self.slots_from_ms + SLOT_MS * SLOTS as i64;
-            let near = (began_ms - expected).abs() < SLOT_MS * SLOTS as i64;
-            self.slots_from_ms = if near { expected.min(began_ms) } else { began_ms };
-        }
-        (began_ms - self.slots_from_ms + SLOT_MS / 2).div_euclid(SLOT_MS)
+        let ended = self.open.add((snapshot.core % self.processes, snapshot.core), snapshot);
+        let ended = ended.or_else(|| self.open.complete(self.parts));
+        ended.map(|ended| self.publish(ended))
     }
 
     /// Returns the open second if a core's snapshot is overdue.
-    pub(crate) fn overdue(&mut self, now_ms: i64) -> Option<(Second, Brief)> {
-        if self.seen.is_empty() || now_ms - self.open.at_ms < OVERDUE_MS {
-            None
-        } else {
-            self.close()
-        }
+    pub(crate) fn overdue(&mut self, now: Instant) -> Option<(Second, Brief)> {
+        self.open.overdue(now).map(|ended| self.publish(ended))
     }
 
-    /// Adds the open second to the run's record.
-    fn record(&mut self, second: &Second, watched: Vec<(Series, f64)>) {
+    /// Adds a closed second to the run's record.
+    fn record(&mut self, closed: &Closed, second: &Second, watched: Vec<(Series, f64)>) {
         let machine = second.machine.as_ref();
         let throttling = second.throttling.unwrap_or_default();
         let generator = Generator {
@@ -329,7 +292,7 @@ impl Progress {
             quota_periods: throttling.periods,
             quota_stopped: throttling.stopped,
             stolen: machine.map_or(0.0, |machine| machine.stolen),
-            stall: self.stalls.take(),
+            stall: closed.stall,
             ports_left: second.ports_left,
             time_wait: machine.map_or(0, |machine| machine.sockets.time_wait),
         };
@@ -343,32 +306,23 @@ impl Progress {
             watched,
             classes: second.retransmits.iter().flatten().map(retransmits::class).collect(),
         };
-        self.recording.second(&self.open, around);
-        if self.here.look(&self.open.classes) {
+        self.recording.second(&closed.snapshot, around);
+        if self.here.look(&closed.snapshot.classes) {
             self.recording.set_target_is_here();
         }
     }
 
     /// Closes the last second, if one is open.
     pub(crate) fn finish(&mut self) -> Option<(Second, Brief)> {
-        self.open.add_to_last_slot(&mut self.behind);
-        if self.seen.is_empty() && !self.open.labels.is_empty() {
-            // Samples in slots after the end of the last second form a separate second.
-            self.open.at_ms = self.closed_ms + 1;
-            self.seen.push(u32::MAX);
-        }
-        self.close()
+        self.open.finish().map(|ended| self.publish(ended))
     }
 
-    /// Closes the open second, if there is one.
-    pub(crate) fn close(&mut self) -> Option<(Second, Brief)> {
-        if self.seen.is_empty() {
-            return None;
-        }
-        self.open.settle();
+    /// Adds a closed second to the totals and to the record, and makes it the last one.
+    fn publish(&mut self, closed: Closed) -> (Second, Brief) {
+        let snapshot = &*closed.snapshot;
         // The merged snapshot is added once. This is cheaper than adding the snapshot of each core, because all
         // have the same labels.
-        self.totals.add(&self.open);
+        self.totals.add(snapshot);
         let now = self.now;
         let Users { active, started, finished } = self.users;
         let machine = self.machine.look();
@@ -376,33 +330,28 @@ impl Progress {
         for fact in self.hosts.take_facts() {
             self.recording.fact(fact);
         }
-        self.said.extend(self.ports_ahead.add(self.open.at_ms, &watched));
+        self.said.extend(self.ports_ahead.add(snapshot.at_ms, &watched));
         let second = Second {
             users: active,
             started,
             finished,
-            connections: Flow::new(&self.open, &self.totals.counters),
+            connections: Flow::new(snapshot, &self.totals.counters),
             ports_left: self.ports_left(&machine),
             retransmits: self.retransmits.take(&self.recording),
             machine: (!self.replays).then_some(machine),
             workers: self.workers,
             watched: by_host(&watched),
             marks: std::mem::take(&mut self.marks),
-            ..Second::new(&self.open, &self.usage, &now)
+            ..Second::new(snapshot, &self.usage, &now)
         };
         self.timeline.add(&second);
-        self.record(&second, watched);
-        let sums = self.open.brief(self.with_transactions);
+        self.record(&closed, &second, watched);
+        let sums = closed.snapshot.brief(self.with_transactions);
         self.usage = now;
-        self.seen.clear();
-        std::mem::swap(&mut self.open, &mut self.last);
-        self.open.clear();
+        self.open.recycle(std::mem::replace(&mut self.last, closed.snapshot));
         self.line.clone_from(&second);
         self.moments[1] = std::mem::take(&mut self.moments[0]);
-        self.closed_ms = second.at_ms;
-        self.open.at_ms = 0;
-        self.open.add_behind(&mut self.behind);
-        Some((second, sums))
+        (second, sums)
     }
 }
 
@@ -442,7 +391,7 @@ mod tests {
         assert!(progress.add(&mut snapshot(0, 2_000)).is_none());
         let (second, _) = progress.add(&mut snapshot(1, 2_001)).expect("complete");
         assert_eq!((second.at_ms, second.users, second.started, second.finished), (2_001, 3, 4, 1));
-        assert!(progress.close().is_none(), "nothing is left");
+        assert!(progress.finish().is_none(), "nothing is left");
     }
 
     #[test]
@@ -471,10 +420,35 @@ mod tests {
     fn a_core_that_comes_twice_or_not_at_all_does_not_hold_the_others_up() {
         let mut progress = progress();
         progress.add(&mut snapshot(0, 2_000));
+        let before = Instant::now();
         let (second, _) = progress.add(&mut snapshot(0, 3_000)).expect("the first second");
         assert_eq!(second.at_ms, 2_000);
-        assert!(progress.overdue(3_100).is_none());
-        assert_eq!(progress.overdue(5_000).expect("overdue").0.at_ms, 3_000);
+        assert!(progress.overdue(before).is_none());
+        let after = Instant::now() + std::time::Duration::from_secs(2);
+        assert_eq!(progress.overdue(after).expect("overdue").0.at_ms, 3_000);
+    }
+
+    #[test]
+    fn the_losses_of_a_worker_do_not_complete_a_second() {
+        let mut progress = progress();
+        progress.set_workers(2, false);
+        progress.add(&mut snapshot(0, 2_000));
+        assert!(progress.add(&mut snapshot(LOST, 2_100)).is_none());
+        assert!(progress.add(&mut snapshot(1, 2_001)).is_some());
+    }
+
+    #[test]
+    fn a_late_second_of_an_agent_stays_itself() {
+        let mut progress = progress();
+        progress.set_workers(2, true);
+        let mut add = |core, began_ms| {
+            let mut snapshot = snapshot(core, began_ms + 1_000);
+            snapshot.began_ms = began_ms;
+            progress.add(&mut snapshot).map(|(second, _)| second.at_ms)
+        };
+        assert_eq!([add(0, 10_000), add(1, 4_000)], [None, Some(5_000)]);
+        assert_eq!(add(1, 10_000), Some(11_000));
+        assert_eq!(progress.ended_ms(), 11_000);
     }
 
     #[test]
@@ -493,7 +467,7 @@ mod tests {
             snapshot
         };
         let mut progress = progress();
-        progress.set_workers(2);
+        progress.set_workers(2, false);
         let mut seconds = Vec::new();
         let mut add = |mut snapshot: Snapshot| {
             let closed = progress.add(&mut snapshot);

@@ -323,7 +323,7 @@ impl Start<'_> {
             traces.followers.push(live.begin(about, requests.sender(), &asked));
         }
         let workers = run.workers();
-        progress.set_workers(workers);
+        progress.set_workers(workers, !machines.is_empty());
         let ctl = (requests, ctl);
         traces.machines = machines::about::Machines::new(machines);
         Ok(Running { run, workers, progress, files, before, start_ms, offload, watch, asked, ctl })
@@ -495,7 +495,7 @@ impl Running {
                 News::Log(line) => traces.heard(&line),
                 News::Lost(loss) => losses.push(told_of(loss, progress, traces)),
                 News::Idle => {
-                    let second = progress.overdue(now_ms());
+                    let second = progress.overdue(Instant::now());
                     if second.is_some() {
                         watch.add(progress.last());
                     }

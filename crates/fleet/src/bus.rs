@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use stats::Snapshot;
+use stats::open_second::PartKind;
 
 use crate::figures::Figures;
 use crate::loss::Loss;
@@ -103,6 +104,14 @@ impl Transport {
         match self {
             Self::Local => cores.max(1),
             Self::Machines { .. } => 1,
+        }
+    }
+
+    /// Returns the kind of the parts that make up a second of all workers.
+    pub(crate) fn part_kind(self) -> PartKind {
+        match self {
+            Self::Local => PartKind::Process,
+            Self::Machines { .. } => PartKind::Machine,
         }
     }
 

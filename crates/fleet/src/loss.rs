@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use stats::CloseCause;
+use stats::open_second::LOST;
 use stats::{Counter, Counters, Recorder, Snapshot};
 
 /// A worker that was lost while its users ran.
@@ -62,7 +63,7 @@ pub(crate) fn snapshot(counters: &Counters, at_ms: i64) -> Box<Snapshot> {
     recorder.add(Counter::ReadingResumed, left(Counter::ReadingStopped, Counter::ReadingResumed));
     let mut snapshot = Box::<Snapshot>::default();
     recorder.drain(&mut snapshot);
-    (snapshot.at_ms, snapshot.core) = (at_ms, u32::MAX);
+    (snapshot.at_ms, snapshot.core) = (at_ms, LOST);
     snapshot
 }
 

@@ -13,7 +13,7 @@
 //! | `checks`, `number` | responses that assertions checked; numbers that a plan extracts from responses |
 //! | `class`, `kept`, `stalled` | exchanges by address and header; samples stored in full; samples that a stall made
 //! longer |
-//! | `snapshot`, `totals` | a second of one core; the whole run, merged |
+//! | `snapshot`, `open_second`, `totals` | a second of one core; a second of all cores, merged; the whole run, merged |
 //! | `aggregate`, `summariser` | JMeter's report and its `summary` lines |
 //! | `snapshot_file`, `timeline`, `flow` | `seconds.jsonl`, peaks and sums over a run, WebSocket connections per second
 //! |
@@ -43,6 +43,7 @@ pub mod kept;
 pub mod laws;
 pub mod machine;
 pub mod number;
+pub mod open_second;
 pub mod phases;
 pub mod process;
 pub mod recorder;
@@ -64,11 +65,11 @@ pub use close::CloseCause;
 pub use counter::{Counter, Counters};
 pub use kept::Draw;
 pub use number::Number;
+pub use open_second::OpenSecond;
 pub use phases::Phases;
 pub use recorder::Recorder;
 pub use sample::{LabelId, Outcome, Phase, Sample};
 pub use snapshot::Snapshot;
 pub use span::Span;
-pub use standstill::Standstill;
 pub use timeline::Timeline;
 pub use totals::Totals;

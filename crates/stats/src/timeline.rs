@@ -116,7 +116,8 @@ impl Timeline {
 
     pub fn add(&mut self, second: &Second) {
         let ms = second.at_ms - self.at_ms;
-        self.at_ms = second.at_ms;
+        // A machine can deliver a second late.
+        self.at_ms = self.at_ms.max(second.at_ms);
         self.memory_byte_s += second.rss as f64 * ms.max(0) as f64 / 1000.0;
         self.add_load(second, ms);
         self.add_stalls(second);

@@ -155,6 +155,15 @@ fn processors_count_as_full_by_the_length_of_the_second() {
 }
 
 #[test]
+fn a_late_second_does_not_lengthen_the_next_one() {
+    let mut timeline = Timeline::new(1, 1, 1_000);
+    for at_ms in [2_000, 1_500, 3_000] {
+        timeline.add(&Second { at_ms, rss: 1_000, ..Second::default() });
+    }
+    assert!((timeline.memory_byte_s - 2_000.0).abs() < 1e-9);
+}
+
+#[test]
 fn the_best_ten_seconds_are_found_wherever_they_are() {
     let mut run = Made::new();
     for n in [0, 0, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 0, 1] {

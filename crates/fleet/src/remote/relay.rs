@@ -1,16 +1,16 @@
 //! The processes of an agent, or the agents of a relay, combined into one worker: orders go to all of them, and their
 //! messages are combined into one.
 //!
-//! A second is complete when every thread of the processes, or every agent, has reported. It also ends when one of them
-//! reports a second time, or when the others are overdue, as in a run on one machine.
+//! The reports of a second, of every thread of the processes or of every agent, are merged by [`OpenSecond`], as in a
+//! run on one machine.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use engine::Live;
 use stats::grouped::things;
-use stats::snapshot::Behind;
-use stats::{Counter, Standstill};
+use stats::open_second::Closed;
+use stats::{Counter, OpenSecond};
 
 use super::wire::Part;
 use crate::batch_properties::BatchProperties;
@@ -19,13 +19,6 @@ use crate::figures::{ByWorker, Figures};
 use crate::loss::{self, Loss, Missed};
 use crate::member::{self, Member, Stage};
 use crate::message::{FromWorker, Report, Share, ToWorker, VERSION};
-
-/// Maximum delay of the last thread after the first one.
-const OVERDUE: Duration = Duration::from_millis(1500);
-/// Length of a slot of a second in ms.
-const SLOT_MS: i64 = 100;
-/// Minimum difference in ms by which a report that began earlier belongs to another second than the open one.
-const LATE_MS: i64 = 700;
 
 /// Combined output of all processes of the agent.
 #[derive(Debug)]
@@ -45,14 +38,7 @@ pub(crate) struct Relay {
     shares: Vec<u32>,
     members: Vec<Member>,
     out: VecDeque<Out>,
-    /// The open second, the threads that have reported in it, and the time of the first report.
-    open: Report,
-    seen: Vec<(u32, u32)>,
-    since: Instant,
-    behind: Vec<Behind>,
-    began_ms: i64,
-    /// Stalls of each process in the open second.
-    stalls: Standstill,
+    open: OpenSecond,
     /// Number of users of each group that run in other agents.
     elsewhere: Vec<u32>,
     properties: Vec<(String, String)>,
@@ -75,18 +61,14 @@ impl Relay {
     /// Creates the worker. `share` is common to all processes; process *i* of the bus gets share number `shares[i]`.
     pub(crate) fn new(bus: Box<dyn Bus>, share: Share, shares: Vec<u32>) -> Self {
         let members = (0..bus.workers()).map(|_| Member::default()).collect();
+        let open = OpenSecond::new(bus.transport().part_kind(), 0);
         Self {
             bus,
             share,
             shares,
             members,
             out: VecDeque::new(),
-            open: Report::default(),
-            seen: Vec::new(),
-            since: Instant::now(),
-            behind: Vec::new(),
-            began_ms: 0,
-            stalls: Standstill::default(),
+            open,
             elsewhere: Vec::new(),
             properties: Vec::new(),
             own: BatchProperties::default(),
@@ -151,8 +133,8 @@ impl Relay {
                 Some((child, WorkerEvent::Figures(figures))) => self.figures.behind(child, figures),
                 Some((_, WorkerEvent::TakenOver { .. })) | None => {}
             }
-            if !self.seen.is_empty() && self.since.elapsed() > OVERDUE {
-                self.close();
+            if let Some(closed) = self.open.overdue(Instant::now()) {
+                self.out(closed);
             }
             self.end();
         }
@@ -185,7 +167,7 @@ impl Relay {
 
     /// Returns the number of samples in the open second.
     pub(crate) fn open_samples(&self) -> u64 {
-        self.open.samples()
+        self.open.so_far().brief(false).count
     }
 
     fn handle(&mut self, child: u32, message: FromWorker) {
@@ -267,7 +249,7 @@ impl Relay {
         };
         let lost = loss::snapshot(&member.counters, member.last_ms);
         self.out.push_back(Out::Lost(part));
-        self.open.snapshot.merge(&lost);
+        self.open.add_loss(&lost);
         self.batch_done();
     }
 
@@ -318,53 +300,26 @@ impl Relay {
         if !counts {
             return;
         }
-        let transport = self.bus.transport();
-        if transport.is_machines() {
+        if self.bus.transport().is_machines() {
             self.figures.add(child, report);
         }
-        let snapshot = &mut report.snapshot;
-        if transport.is_machines()
-            && !self.seen.is_empty()
-            && snapshot.began_ms < self.began_ms - LATE_MS
-        {
-            // A report from before a broken connection does not belong to the open second.
-            let snapshot = std::mem::take(snapshot);
-            return self.out(Report { snapshot, ..Report::default() });
+        let ended = self.open.add((child, report.snapshot.core), &mut report.snapshot);
+        if let Some(closed) = ended {
+            self.out(closed);
         }
-        let thread = (child, snapshot.core);
-        if self.seen.contains(&thread) {
-            self.close();
-        }
-        if self.seen.is_empty() {
-            (self.since, self.began_ms) = (Instant::now(), snapshot.began_ms);
-            self.open.snapshot.began_ms = snapshot.began_ms;
-        }
-        self.seen.push(thread);
-        let later = (snapshot.began_ms - self.began_ms + SLOT_MS / 2).div_euclid(SLOT_MS);
-        self.open.snapshot.kept.append(&mut snapshot.kept);
-        self.open.snapshot.merge_later(snapshot, later, &mut self.behind);
-        self.stalls.add(child, snapshot.core, snapshot.counters.get(Counter::StallTime));
-        if self.seen.len() as u32 >= member::parts(&self.members, transport) {
-            self.close();
+        let parts = member::parts(&self.members, self.bus.transport());
+        if let Some(closed) = self.open.complete(parts) {
+            self.out(closed);
             self.adjust();
         }
     }
 
-    /// Completes the open second.
-    fn close(&mut self) {
-        let mut report = std::mem::take(&mut self.open);
-        report.snapshot.settle();
-        // The time for which no thread of a process ran. The sum over threads would have no meaning.
-        let stall = self.stalls.take();
-        report.snapshot.counters.set(Counter::StallTime, stall);
-        self.open.snapshot.add_behind(&mut self.behind);
-        self.seen.clear();
-        self.out(report);
-    }
-
     /// Outputs a second, with the numbers of users.
-    fn out(&mut self, mut report: Report) {
-        report.usage = member::usage(&self.members);
+    fn out(&mut self, Closed { mut snapshot, stall }: Closed) {
+        // The sum over threads would have no meaning.
+        snapshot.counters.set(Counter::StallTime, stall);
+        let usage = member::usage(&self.members);
+        let mut report = Report { usage, snapshot, ..Report::default() };
         for member in self.members.iter().filter(|member| member.is_alive()) {
             let length = report.active.len().max(member.active.len());
             report.active.resize(length, 0);
@@ -385,13 +340,8 @@ impl Relay {
             return;
         }
         self.ended = true;
-        self.open.snapshot.add_to_last_slot(&mut self.behind);
-        let rest = &self.open.snapshot;
-        if !self.seen.is_empty() || !rest.labels.is_empty() || !rest.closes.is_empty() {
-            if rest.at_ms == 0 {
-                self.open.snapshot.at_ms = self.began_ms;
-            }
-            self.close();
+        if let Some(closed) = self.open.finish() {
+            self.out(closed);
         }
         if self.aborted.is_none() && self.members.iter().all(|member| member.stage == Stage::Lost) {
             self.aborted = Some("all processes of the agent were lost".into());
