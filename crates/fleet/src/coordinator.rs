@@ -21,9 +21,10 @@ use stats::process::Usage;
 use self::resume::Takeover;
 use crate::batch_properties::BatchProperties;
 use crate::bus::{Bus, Reports, Transport, UserScope, WorkerEvent};
-use crate::figures::{ByWorker, Figures};
-use crate::loss::{self, Loss, Missed};
-use crate::member::{self, Member, Stage};
+use crate::figures::Figures;
+use crate::loss::Loss;
+use crate::member::Stage;
+use crate::members::{Handled, Members};
 use crate::message::{FromWorker, Report, Share, ToWorker, VERSION};
 
 /// Time limit for workers to end after an order to end at once, or after their users have finished. Beyond it they are
@@ -70,10 +71,9 @@ pub enum Event {
 /// A run in progress on workers.
 #[derive(Debug)]
 pub struct Fleet {
-    bus: Box<dyn Bus>,
+    members: Members,
     share: Share,
     batches: Batches,
-    members: Vec<Member>,
     events: VecDeque<Event>,
     /// True if a batch is open.
     open: bool,
@@ -88,8 +88,6 @@ pub struct Fleet {
     /// True if the plan made a user stop the test.
     stopped_by_plan: bool,
     adjusted: Instant,
-    /// Number of load changes so far.
-    changes: u32,
     /// The groups that were started last.
     batch: Vec<u32>,
     /// Zero of the run's clock on the monotonic clock.
@@ -98,7 +96,6 @@ pub struct Fleet {
     backends: Backends,
     complaints: Receiver<String>,
     properties: BatchProperties,
-    figures: ByWorker,
     /// Set while workers are taken over from another coordinator.
     taking: Option<Takeover>,
 }
@@ -148,10 +145,9 @@ impl Fleet {
             allowed: None,
         };
         Ok(Self {
-            bus,
+            members: Members::new(bus),
             share,
             batches: Batches::new(plan),
-            members: (0..count).map(|_| Member::default()).collect(),
             events: VecDeque::new(),
             open: false,
             ending: false,
@@ -162,13 +158,11 @@ impl Fleet {
             aborted: None,
             stopped_by_plan: false,
             adjusted: Instant::now(),
-            changes: 0,
             batch: Vec::new(),
             zero,
             backends,
             complaints,
             properties: BatchProperties::default(),
-            figures: ByWorker::default(),
             taking: None,
         })
     }
@@ -188,11 +182,11 @@ impl Fleet {
                 return Event::Finished;
             }
             let left = end.saturating_duration_since(Instant::now());
-            match self.bus.next(left) {
+            match self.members.bus.next(left) {
                 Some((worker, WorkerEvent::Message(message))) => self.handle(worker, message),
                 Some((worker, WorkerEvent::Silent(words))) => {
-                    let pid = self.members.get(worker as usize).map_or(0, |member| member.pid);
-                    let text = match self.bus.name(worker) {
+                    let pid = self.members.pid(worker);
+                    let text = match self.members.bus.name(worker) {
                         Some(_) => words,
                         None => format!("worker {worker} (process {pid}): {words}"),
                     };
@@ -203,7 +197,7 @@ impl Fleet {
                     self.found(worker, pid, *stand, lost);
                 }
                 Some((worker, WorkerEvent::Figures(figures))) => {
-                    self.figures.behind(worker, figures);
+                    self.members.set_figures_behind(worker, figures);
                 }
                 Some((_, WorkerEvent::PartLost(loss))) => {
                     self.events.push_back(Event::Lost(loss));
@@ -222,7 +216,7 @@ impl Fleet {
 
     /// Takes back the snapshot of an event for reuse.
     pub fn recycle(&mut self, snapshot: Box<Snapshot>) {
-        self.bus.recycle(snapshot);
+        self.members.bus.recycle(snapshot);
     }
 
     /// Changes the load from now on. Returns false and changes nothing if no users run.
@@ -235,17 +229,8 @@ impl Fleet {
             Live::Pause(_) => true,
         };
         let changes: Vec<Live> = changes.iter().copied().filter(runs).collect();
-        // Each worker will report once more that its batch is done.
-        let opening = changes.iter().filter(|change| !matches!(change, Live::Pause(_))).count();
-        self.changes += opening as u32;
-        let opens = opening > 0;
-        for member in self.members.iter_mut().filter(|member| member.stage == Stage::Ready) {
-            if opens {
-                member.stage = Stage::Running;
-            }
-        }
         let any = !changes.is_empty();
-        self.broadcast(&ToWorker::Change(changes));
+        self.members.change(changes);
         any
     }
 
@@ -261,53 +246,45 @@ impl Fleet {
 
     /// Returns the last reported numbers of users. Users of workers that died count as ended.
     pub fn users(&self) -> Users {
-        let mut users = Users::default();
-        for member in &self.members {
-            let active = if member.stage == Stage::Lost { 0 } else { member.users() };
-            users.active += active;
-            users.started += member.started;
-            users.finished += member.started.saturating_sub(active).max(member.finished);
-        }
-        users
+        self.members.users()
     }
 
     /// Returns the number of workers that have neither died nor ended.
     pub fn workers(&self) -> u32 {
-        self.members.iter().filter(|member| member.is_alive()).count() as u32
+        self.members.all_alive().count() as u32
     }
 
     /// Returns the number of threads that run users in all remaining workers.
     pub fn cores(&self) -> u32 {
-        let alive = self.members.iter().filter(|member| member.is_alive());
-        alive.map(|member| member.cores.max(1)).sum()
+        self.members.all_alive().map(|(_, member)| member.cores.max(1)).sum()
     }
 
     /// True if the reports were measured before this coordinator started.
     pub fn replays(&self) -> bool {
-        matches!(self.bus.transport(), Transport::Machines { reports: Reports::Replayed, .. })
+        let transport = self.members.transport();
+        matches!(transport, Transport::Machines { reports: Reports::Replayed, .. })
     }
 
     /// Returns the number of reports that make up one second of the run.
     pub fn parts(&self) -> u32 {
-        member::parts(&self.members, self.bus.transport())
+        self.members.parts()
     }
 
     /// Called repeatedly after the end of the run: fetches a part of the files that workers keep for the end, mainly
     /// result rows. Returns messages for the user; `None` when nothing is left.
     pub fn collect(&mut self) -> Option<Vec<String>> {
-        self.bus.collect()
+        self.members.bus.collect()
     }
 
     /// Returns the last reported resource usage of all workers. Shared pages of the program count once.
     pub fn usage(&self) -> Usage {
-        member::usage(&self.members)
+        self.members.usage()
     }
 
     /// Returns the totals of each machine if workers are other machines, in the order of
     /// [`crate::remote::Agents::about`].
     pub fn figures(&self) -> Vec<Figures> {
-        let parts = (0..self.share.count).map(|worker| self.bus.parts(worker));
-        if self.bus.transport().is_machines() { self.figures.of(parts) } else { Vec::new() }
+        self.members.figures()
     }
 
     /// True if the run was stopped before its plan was finished.
@@ -326,69 +303,51 @@ impl Fleet {
     }
 
     fn handle(&mut self, worker: u32, message: FromWorker) {
-        let Some(member) = self.members.get_mut(worker as usize) else { return };
-        if !member.is_alive() {
+        if self.members.alive(worker).is_none() {
             return;
         }
         if self.taking.as_mut().is_some_and(|taking| taking.handle(worker, &message)) {
             return;
         }
-        match message {
-            FromWorker::Offer { version, .. } if version != VERSION => {
-                self.fail(format!(
-                    "worker {worker} uses protocol version {version}; {VERSION} is required"
-                ));
-            }
-            FromWorker::Offer { pid, .. } => {
-                member.pid = pid;
+        match self.members.handle(worker, message) {
+            Some(Handled::WrongVersion(version)) => self.fail(format!(
+                "worker {worker} uses protocol version {version}; {VERSION} is required"
+            )),
+            Some(Handled::NeedsShare) => {
                 self.share.index = worker;
                 let share = Box::new(self.share.clone());
-                self.bus.send(worker, &ToWorker::Plan(share));
+                self.members.bus.send(worker, &ToWorker::Plan(share));
             }
-            FromWorker::Ready { cores } => {
-                member.cores = cores;
-                member.stage = Stage::Ready;
-                self.advance();
-            }
-            FromWorker::Armed => {
-                if member.stage == Stage::Arming {
-                    member.stage = Stage::Armed;
-                }
-                self.advance();
-            }
-            FromWorker::Report(report) => self.report(worker, report),
-            FromWorker::BatchDone { properties, changes } => {
+            Some(Handled::Waits) => self.advance(),
+            Some(Handled::BatchDone(properties)) => {
                 self.properties.add(properties);
-                if member.stage == Stage::Running && changes + member.missed_changes == self.changes
-                {
-                    member.stage = Stage::Ready;
-                }
                 self.advance();
             }
+            Some(Handled::Report(report, missing)) => self.report(worker, report, missing),
+            Some(Handled::Done(aborted, samples)) => self.done(worker, aborted, samples),
+            Some(Handled::Other(message)) => self.forward(message),
+            None => {}
+        }
+    }
+
+    /// Handles a message that does not change the state of its worker.
+    fn forward(&mut self, message: FromWorker) {
+        match message {
             FromWorker::Figures(figures) => self.backends.take(*figures),
             FromWorker::StopAsked { now } => {
                 self.stopped_by_plan = true;
                 self.halt(now);
             }
-            FromWorker::Alive => {}
             FromWorker::Log(line) => self.events.push_back(Event::Log(line)),
-            FromWorker::Done { aborted, samples } => self.done(worker, aborted, samples),
+            _ => {}
         }
     }
 
-    /// Counts a report of one second.
-    fn report(&mut self, worker: u32, mut report: Box<Report>) {
-        let Some(member) = self.members.get_mut(worker as usize) else { return };
-        let (counts, missing) = member.apply(&report);
+    /// Passes on a report of one second, before which `missing` reports are missing.
+    fn report(&mut self, worker: u32, mut report: Box<Report>, missing: u64) {
         if missing > 0 {
             let text = format!("worker {worker}: {} missing", things(missing, "report"));
             self.events.push_back(Event::Log(text.into()));
-        }
-        if !counts {
-            return;
-        }
-        if self.bus.transport().is_machines() {
-            self.figures.add(worker, &report);
         }
         // Core numbers need only be distinct.
         report.snapshot.core = report.snapshot.core * self.share.count + worker;
@@ -399,11 +358,7 @@ impl Fleet {
 
     /// Handles the end of a worker, which counted `samples` in total.
     fn done(&mut self, worker: u32, aborted: Option<String>, samples: u64) {
-        let Some(member) = self.members.get_mut(worker as usize) else { return };
-        member.stage = Stage::Done;
-        member.active.clear();
-        let agent = self.bus.name(worker);
-        let differs = member.sample_mismatch(worker, samples).map(|loss| Loss { agent, ..loss });
+        let differs = self.members.end(worker, samples);
         self.events.extend(differs.map(Event::Lost));
         if let Some(reason) = aborted {
             self.fail(format!("worker {worker}: {reason}"));
@@ -414,22 +369,8 @@ impl Fleet {
     /// Handles the end of a worker's connection. After the worker's last message this is its normal end, otherwise a
     /// loss.
     fn gone(&mut self, worker: u32, reason: &str) {
-        let Some(member) = self.members.get_mut(worker as usize) else { return };
-        if member.is_alive() {
-            member.stage = Stage::Lost;
-            let loss = Loss {
-                worker,
-                agent: self.bus.name(worker),
-                pid: member.pid,
-                reason: reason.to_string(),
-                users: member.users(),
-                connections: loss::held(&member.counters),
-                last_ms: member.last_ms,
-                samples: Missed::About(member.last_samples.values().sum()),
-                at_most: self.bus.at_most(worker),
-            };
-            let at_ms = stats::clock::now_ms();
-            let snapshot = loss::snapshot(&member.counters, at_ms);
+        if let Some((loss, mut snapshot)) = self.members.lose(worker, reason) {
+            snapshot.at_ms = stats::clock::now_ms();
             self.events.push_back(Event::Lost(loss));
             self.events.push_back(Event::Snapshot(snapshot));
             if self.stop_on_loss {
@@ -445,8 +386,7 @@ impl Fleet {
         if self.waits_for_states() {
             return;
         }
-        let alive = || self.members.iter().filter(|member| member.is_alive());
-        if alive().next().is_none() {
+        if !self.members.is_any_alive() {
             if !self.ending && self.aborted.is_none() {
                 self.aborted = Some("all workers were lost".into());
             }
@@ -454,36 +394,28 @@ impl Fleet {
             self.finished = true;
             return;
         }
-        let all = |stage| alive().all(|member| member.stage == stage);
-        if self.ending || !(all(Stage::Ready) || all(Stage::Armed)) {
+        let are_ready = self.members.all_are(Stage::Ready);
+        if self.ending || !(are_ready || self.members.all_are(Stage::Armed)) {
             return;
         }
         self.open = false;
-        let confirms = self.bus.transport().is_machines();
-        if confirms && all(Stage::Ready) && !self.batches.is_complete() {
-            self.each(Stage::Arming, &ToWorker::Arm);
+        let confirm = self.members.transport().is_machines();
+        if confirm && are_ready && !self.batches.is_complete() {
+            self.members.order(Stage::Arming, &ToWorker::Arm);
             return;
         }
         match self.batches.start_next() {
             Some(groups) => {
                 let properties = self.properties.send();
-                let at = (self.zero.elapsed() + self.bus.lead()).as_nanos() as i64;
+                let at = (self.zero.elapsed() + self.members.bus.lead()).as_nanos() as i64;
                 let groups: Vec<u32> = groups.iter().map(|group| group.0).collect();
                 self.batch.clone_from(&groups);
                 self.open = true;
-                self.each(Stage::Running, &ToWorker::Start { groups, at, properties });
+                let start = ToWorker::Start { groups, at, properties };
+                self.members.order(Stage::Running, &start);
             }
             None => self.end(),
         }
-    }
-
-    /// Sends an order to all workers and sets their stage.
-    fn each(&mut self, stage: Stage, order: &ToWorker) {
-        self.members
-            .iter_mut()
-            .filter(|member| member.is_alive())
-            .for_each(|member| member.stage = stage);
-        self.broadcast(order);
     }
 
     /// Marks workers as lost that did not end after an order to end, so that the run does not wait for them for ever.
@@ -491,9 +423,8 @@ impl Fleet {
         let Some((_, words)) = self.lost_at.take_if(|(at, _)| Instant::now() >= *at) else {
             return;
         };
-        let alive = (0..).zip(&self.members).filter(|(_, member)| member.is_alive());
-        for worker in alive.map(|(worker, _)| worker).collect::<Vec<u32>>() {
-            self.bus.kill(worker);
+        for worker in self.members.all_alive().map(|(worker, _)| worker).collect::<Vec<u32>>() {
+            self.members.bus.kill(worker);
             self.gone(worker, &words);
         }
     }
@@ -511,14 +442,14 @@ impl Fleet {
         if now {
             self.expect_end(END_LIMIT, "the order to stop at once");
         }
-        self.broadcast(&ToWorker::Stop { now });
+        self.members.broadcast(&ToWorker::Stop { now });
         if self.taking.is_some() {
             // The rest follows when the run's state in all workers is known.
             return;
         }
         self.batches.stop();
-        let asked = |member: &Member| matches!(member.stage, Stage::Arming | Stage::Armed);
-        let between = self.batches.phase().is_some() && self.members.iter().any(asked);
+        let asked = self.members.is_any(Stage::Arming) || self.members.is_any(Stage::Armed);
+        let between = self.batches.phase().is_some() && asked;
         if !self.open && !between {
             // No users run, so no worker will report that its batch is done.
             self.end();
@@ -528,50 +459,26 @@ impl Fleet {
     /// Ends the run with an error.
     fn fail(&mut self, reason: String) {
         self.aborted.get_or_insert(reason);
-        self.broadcast(&ToWorker::Stop { now: true });
+        self.members.broadcast(&ToWorker::Stop { now: true });
         self.end();
     }
 
     fn end(&mut self) {
         if !std::mem::replace(&mut self.ending, true) {
-            self.expect_end(END_LIMIT + self.bus.grace(), "the order to end");
-            self.broadcast(&ToWorker::End);
-        }
-    }
-
-    fn broadcast(&mut self, message: &ToWorker) {
-        for (worker, member) in (0..).zip(&self.members) {
-            if member.is_alive() {
-                self.bus.send(worker, message);
-            }
+            self.expect_end(END_LIMIT + self.members.bus.grace(), "the order to end");
+            self.members.broadcast(&ToWorker::End);
         }
     }
 
     /// Sends each worker the number of users that run in the others.
     fn adjust(&mut self) {
-        let transport = self.bus.transport();
+        let transport = self.members.transport();
         let is_alone = matches!(transport, Transport::Machines { users: UserScope::Worker, .. });
         if self.adjusted.elapsed() < ADJUST || is_alone {
             return;
         }
         self.adjusted = Instant::now();
-        let mut all: Vec<u32> = Vec::new();
-        for member in self.members.iter().filter(|member| member.is_alive()) {
-            all.resize(all.len().max(member.active.len()), 0);
-            all.iter_mut().zip(&member.active).for_each(|(sum, active)| *sum += active);
-        }
-        for (worker, member) in (0..).zip(&mut self.members) {
-            if !member.is_alive() {
-                continue;
-            }
-            let own = member.active.iter().copied().chain(std::iter::repeat(0));
-            let elsewhere: Vec<u32> =
-                all.iter().zip(own).map(|(all, own)| all.saturating_sub(own)).collect();
-            if elsewhere != member.sent_elsewhere {
-                self.bus.send(worker, &ToWorker::Adjust { elsewhere: elsewhere.clone() });
-                member.sent_elsewhere = elsewhere;
-            }
-        }
+        self.members.adjust(&[]);
     }
 }
 

@@ -9,7 +9,8 @@
 //! |---|---|
 //! | `message`, `frame`, `bytes` | the messages and their encoding |
 //! | `bus`, `processes`, `threads` | the transport: to child processes, or to threads of this process for tests |
-//! | `coordinator`, `member`, `loss` | the whole run, the state of one worker, the losses when a worker dies |
+//! | `coordinator`, `members`, `member` | the whole run, its workers and their transitions, the state of one worker |
+//! | `loss` | the losses when a worker dies |
 //! | `batch_properties` | properties that users have set, for distribution to all workers |
 //! | `figures` | the totals of each worker's samples |
 //! | `worker` | the process that runs a share of the users |
@@ -27,6 +28,7 @@ mod figures;
 mod frame;
 mod loss;
 mod member;
+mod members;
 mod message;
 pub mod nats;
 mod processes;

@@ -118,6 +118,12 @@ impl Report {
     }
 }
 
+/// Returns the number of load changes that let users run once more.
+pub(crate) fn opening(changes: &[engine::Live]) -> u32 {
+    let opens = |change: &&engine::Live| !matches!(change, engine::Live::Pause(_));
+    changes.iter().filter(opens).count() as u32
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

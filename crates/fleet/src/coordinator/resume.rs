@@ -54,17 +54,14 @@ impl Fleet {
         let now = Instant::now();
         fleet.zero = now.checked_sub(Duration::from_nanos(passed)).unwrap_or(now);
         fleet.share = share;
-        fleet.taking = Some(Takeover { stands: vec![None; fleet.members.len()] });
+        fleet.taking = Some(Takeover { stands: vec![None; fleet.members.all.len()] });
         Ok(fleet)
     }
 
     /// Stores the state of the run that a worker has reported.
     pub(super) fn found(&mut self, worker: u32, pid: u32, stand: RunState, lost: Vec<Loss>) {
         let Some(taking) = &mut self.taking else { return };
-        let Some(member) = self.members.get_mut(worker as usize) else { return };
-        if !member.is_alive() {
-            return;
-        }
+        let Some(member) = self.members.alive(worker) else { return };
         member.pid = pid;
         taking.stands[worker as usize] = Some(stand);
         self.events.extend(lost.into_iter().map(Event::Lost));
@@ -77,7 +74,7 @@ impl Fleet {
         let unknown = |(member, stand): (&crate::member::Member, &Option<RunState>)| {
             member.is_alive() && stand.is_none()
         };
-        if self.members.iter().zip(&taking.stands).any(unknown) {
+        if self.members.all.iter().zip(&taking.stands).any(unknown) {
             return true;
         }
         if let Some(taking) = self.taking.take() {
@@ -97,18 +94,18 @@ impl Fleet {
             self.batch.clone_from(&start.groups);
             self.properties.restore(&start.properties);
         }
-        self.changes = known().map(|stand| stand.changes).max().unwrap_or(0);
+        self.members.changes = known().map(|stand| stand.changes).max().unwrap_or(0);
         for (worker, stand) in (0..).zip(stands) {
             let Some(stand) = stand else { continue };
             if stand.starts == starts {
                 self.properties.add(stand.properties.clone());
             }
-            let member = &mut self.members[worker as usize];
+            let member = &mut self.members.all[worker as usize];
             if !member.is_alive() || stand.done.is_some() {
                 continue;
             }
             member.cores = stand.cores.unwrap_or(member.cores);
-            member.missed_changes = self.changes - stand.changes;
+            member.missed_changes = self.members.changes - stand.changes;
             member.stage = match stand.cores {
                 None => Stage::Starting,
                 Some(_) if stand.starts < starts || stand.owes => Stage::Running,
@@ -118,7 +115,7 @@ impl Fleet {
                 && let Some(start) = start.clone()
             {
                 let (groups, at, properties) = (start.groups, start.at, start.properties);
-                self.bus.send(worker, &ToWorker::Start { groups, at, properties });
+                self.members.bus.send(worker, &ToWorker::Start { groups, at, properties });
             }
             self.open |= member.stage == Stage::Running;
         }

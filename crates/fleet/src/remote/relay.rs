@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use engine::Live;
+use engine::Users;
 use stats::grouped::things;
 use stats::open_second::Closed;
 use stats::{Counter, OpenSecond};
@@ -15,9 +15,10 @@ use stats::{Counter, OpenSecond};
 use super::wire::Part;
 use crate::batch_properties::BatchProperties;
 use crate::bus::{Bus, WorkerEvent};
-use crate::figures::{ByWorker, Figures};
-use crate::loss::{self, Loss, Missed};
-use crate::member::{self, Member, Stage};
+use crate::figures::Figures;
+use crate::loss::Loss;
+use crate::member::Stage;
+use crate::members::{Handled, Members};
 use crate::message::{FromWorker, Report, Share, ToWorker, VERSION};
 
 /// Combined output of all processes of the agent.
@@ -32,11 +33,10 @@ pub(crate) enum Out {
 /// The workers of an agent.
 #[derive(Debug)]
 pub(crate) struct Relay {
-    bus: Box<dyn Bus>,
+    members: Members,
     share: Share,
     /// Numbers of the processes' shares.
     shares: Vec<u32>,
-    members: Vec<Member>,
     out: VecDeque<Out>,
     open: OpenSecond,
     /// Number of users of each group that run in other agents.
@@ -44,13 +44,9 @@ pub(crate) struct Relay {
     properties: Vec<(String, String)>,
     /// Used if this host runs the whole plan: properties shared among its processes, but not with other hosts.
     own: BatchProperties,
-    /// Number of load changes so far.
-    changes: u32,
     aborted: Option<String>,
     /// Number of samples in the completed seconds.
     samples: u64,
-    /// The totals of each agent of a relay.
-    figures: ByWorker,
     ready: bool,
     /// True if a batch was started whose end was not reported yet.
     owes: bool,
@@ -60,22 +56,18 @@ pub(crate) struct Relay {
 impl Relay {
     /// Creates the worker. `share` is common to all processes; process *i* of the bus gets share number `shares[i]`.
     pub(crate) fn new(bus: Box<dyn Bus>, share: Share, shares: Vec<u32>) -> Self {
-        let members = (0..bus.workers()).map(|_| Member::default()).collect();
         let open = OpenSecond::new(bus.transport().part_kind(), 0);
         Self {
-            bus,
+            members: Members::new(bus),
             share,
             shares,
-            members,
             out: VecDeque::new(),
             open,
             elsewhere: Vec::new(),
             properties: Vec::new(),
             own: BatchProperties::default(),
-            changes: 0,
             aborted: None,
             samples: 0,
-            figures: ByWorker::default(),
             ready: false,
             owes: false,
             ended: false,
@@ -86,51 +78,43 @@ impl Relay {
     pub(crate) fn execute(&mut self, order: ToWorker) {
         match order {
             ToWorker::Plan(_) => {}
-            ToWorker::Arm if self.bus.transport().is_machines() => {
-                self.stage(Stage::Ready, Stage::Arming);
-                self.broadcast(&order);
+            ToWorker::Arm if self.members.transport().is_machines() => {
+                self.members.order(Stage::Arming, &order);
             }
             // No confirmation is needed from processes on the agent's own machine.
             ToWorker::Arm => self.out.push_back(Out::Message(FromWorker::Armed)),
             ToWorker::Start { groups, at, mut properties } => {
                 self.owes = true;
-                self.stage(Stage::Ready, Stage::Running);
                 properties.extend(self.own.send());
-                self.broadcast(&ToWorker::Start { groups, at, properties });
+                let start = ToWorker::Start { groups, at, properties };
+                self.members.order(Stage::Running, &start);
             }
             ToWorker::Adjust { elsewhere } => {
                 self.elsewhere = elsewhere;
-                self.adjust();
+                self.members.adjust(&self.elsewhere);
             }
-            ToWorker::Change(ref changes) => {
-                let opens =
-                    changes.iter().filter(|change| !matches!(change, Live::Pause(_))).count();
-                self.changes += opens as u32;
-                if opens > 0 {
-                    self.owes = true;
-                    self.stage(Stage::Ready, Stage::Running);
-                }
-                self.broadcast(&order);
-            }
-            ToWorker::Stop { .. } | ToWorker::End => self.broadcast(&order),
+            ToWorker::Change(changes) => self.owes |= self.members.change(changes),
+            ToWorker::Stop { .. } | ToWorker::End => self.members.broadcast(&order),
         }
     }
 
     /// Returns the next output, waiting at most `patience`.
     pub(crate) fn next(&mut self, patience: Duration) -> Option<Out> {
         if self.out.is_empty() && !self.ended {
-            match self.bus.next(patience) {
+            match self.members.bus.next(patience) {
                 Some((child, WorkerEvent::Message(message))) => self.handle(child, message),
                 Some((child, WorkerEvent::Silent(words))) => {
-                    let pid = self.members.get(child as usize).map_or(0, |member| member.pid);
-                    self.log(match self.bus.name(child) {
+                    let pid = self.members.pid(child);
+                    self.log(match self.members.bus.name(child) {
                         Some(_) => words,
                         None => format!("process {pid} of an agent: {words}"),
                     });
                 }
                 Some((child, WorkerEvent::Ended(words))) => self.gone(child, &words),
                 Some((_, WorkerEvent::PartLost(loss))) => self.out.push_back(Out::Lost(part(loss))),
-                Some((child, WorkerEvent::Figures(figures))) => self.figures.behind(child, figures),
+                Some((child, WorkerEvent::Figures(figures))) => {
+                    self.members.set_figures_behind(child, figures);
+                }
                 Some((_, WorkerEvent::TakenOver { .. })) | None => {}
             }
             if let Some(closed) = self.open.overdue(Instant::now()) {
@@ -153,16 +137,12 @@ impl Relay {
 
     /// Returns the totals of each agent in order; empty if the workers are processes.
     pub(crate) fn figures(&self) -> Vec<Figures> {
-        if self.bus.transport().is_machines() {
-            self.figures.of((0..self.bus.workers()).map(|_| 1))
-        } else {
-            Vec::new()
-        }
+        self.members.figures()
     }
 
     /// Called after all workers have ended: fetches their files and releases them. Returns messages about problems.
     pub(crate) fn collect(&mut self) -> Vec<String> {
-        std::iter::from_fn(|| self.bus.collect()).flatten().collect()
+        std::iter::from_fn(|| self.members.bus.collect()).flatten().collect()
     }
 
     /// Returns the number of samples in the open second.
@@ -171,40 +151,19 @@ impl Relay {
     }
 
     fn handle(&mut self, child: u32, message: FromWorker) {
-        let Some(member) = self.members.get_mut(child as usize) else { return };
-        if !member.is_alive() {
-            return;
-        }
-        match message {
-            FromWorker::Offer { version, .. } if version != VERSION => {
-                self.fail(format!(
-                    "a process uses protocol version {version}; {VERSION} is required"
-                ));
-            }
-            FromWorker::Offer { pid, .. } => {
-                member.pid = pid;
+        match self.members.handle(child, message) {
+            Some(Handled::WrongVersion(version)) => self
+                .fail(format!("a process uses protocol version {version}; {VERSION} is required")),
+            Some(Handled::NeedsShare) => {
                 let index = self.shares.get(child as usize).copied().unwrap_or(0);
                 let share = Box::new(Share { index, ..self.share.clone() });
-                self.bus.send(child, &ToWorker::Plan(share));
+                self.members.bus.send(child, &ToWorker::Plan(share));
             }
-            FromWorker::Ready { cores } => {
-                (member.cores, member.stage) = (cores, Stage::Ready);
+            Some(Handled::Waits) => {
                 self.all_ready();
-            }
-            FromWorker::Armed => {
-                if member.stage == Stage::Arming {
-                    member.stage = Stage::Armed;
-                }
                 self.armed();
             }
-            FromWorker::Report(mut report) => {
-                self.report(child, &mut report);
-                self.bus.recycle(report.snapshot);
-            }
-            FromWorker::BatchDone { properties, changes } => {
-                if member.stage == Stage::Running && changes == self.changes {
-                    member.stage = Stage::Ready;
-                }
+            Some(Handled::BatchDone(properties)) => {
                 if self.share.host.is_some() {
                     self.own.add(properties);
                 } else {
@@ -212,64 +171,45 @@ impl Relay {
                 }
                 self.batch_done();
             }
-            FromWorker::Alive => {}
-            FromWorker::StopAsked { .. } | FromWorker::Figures(_) | FromWorker::Log(_) => {
-                self.out.push_back(Out::Message(message));
+            Some(Handled::Report(mut report, missing)) => {
+                self.report(child, &mut report, missing);
+                self.members.bus.recycle(report.snapshot);
             }
-            FromWorker::Done { aborted, samples } => {
-                member.stage = Stage::Done;
-                member.active.clear();
-                let agent = self.bus.name(child);
-                let differs =
-                    member.sample_mismatch(child, samples).map(|loss| Loss { agent, ..loss });
+            Some(Handled::Done(aborted, samples)) => {
+                let differs = self.members.end(child, samples);
                 self.out.extend(differs.map(|loss| Out::Lost(part(loss))));
                 if let Some(reason) = aborted {
                     self.fail(reason);
                 }
                 self.batch_done();
             }
+            Some(Handled::Other(message)) => self.out.push_back(Out::Message(message)),
+            None => {}
         }
     }
 
     fn gone(&mut self, child: u32, reason: &str) {
-        let Some(member) = self.members.get_mut(child as usize) else { return };
-        if !member.is_alive() {
-            return;
+        if let Some((loss, snapshot)) = self.members.lose(child, reason) {
+            self.out.push_back(Out::Lost(part(loss)));
+            self.open.add_loss(&snapshot);
+            self.batch_done();
         }
-        member.stage = Stage::Lost;
-        let part = Part {
-            pid: member.pid,
-            reason: reason.to_owned(),
-            users: member.users(),
-            connections: loss::held(&member.counters),
-            last_ms: member.last_ms,
-            missed: Missed::About(member.last_samples.values().sum()),
-            agent: self.bus.name(child),
-            at_most: self.bus.at_most(child),
-        };
-        let lost = loss::snapshot(&member.counters, member.last_ms);
-        self.out.push_back(Out::Lost(part));
-        self.open.add_loss(&lost);
-        self.batch_done();
     }
 
     /// Reports once that the agent is ready, when all its processes are.
     fn all_ready(&mut self) {
-        let waits = |member: &Member| member.is_alive() && member.stage != Stage::Ready;
-        let none = !self.members.iter().any(Member::is_alive);
-        if self.ready || none || self.members.iter().any(waits) {
+        if self.ready || !self.members.is_any_alive() || !self.members.all_are(Stage::Ready) {
             return;
         }
         self.ready = true;
-        let cores = self.members.iter().map(|member| member.cores).sum();
+        let cores = self.members.all.iter().map(|member| member.cores).sum();
         self.out.push_back(Out::Message(FromWorker::Ready { cores }));
     }
 
     /// Reports that all agents of a relay are reachable, when the last one has confirmed or is lost.
     fn armed(&mut self) {
-        let any = |stage| self.members.iter().any(|member| member.stage == stage);
-        if any(Stage::Armed) && !any(Stage::Arming) {
-            self.stage(Stage::Armed, Stage::Ready);
+        if self.members.is_any(Stage::Armed) && !self.members.is_any(Stage::Arming) {
+            self.members.restage(Stage::Armed, Stage::Ready);
             self.out.push_back(Out::Message(FromWorker::Armed));
         }
     }
@@ -280,37 +220,27 @@ impl Relay {
             return self.all_ready();
         }
         self.armed();
-        let alive = || self.members.iter().filter(|member| member.is_alive());
-        let waits = alive().any(|member| member.stage != Stage::Ready);
+        let are_ready = self.members.is_any_alive() && self.members.all_are(Stage::Ready);
         // A second report would count as the end of the next batch.
-        if waits || alive().next().is_none() || !std::mem::take(&mut self.owes) {
+        if !are_ready || !std::mem::take(&mut self.owes) {
             return;
         }
-        let (properties, changes) = (std::mem::take(&mut self.properties), self.changes);
+        let (properties, changes) = (std::mem::take(&mut self.properties), self.members.changes);
         self.out.push_back(Out::Message(FromWorker::BatchDone { properties, changes }));
     }
 
-    /// Adds a thread's report of a second.
-    fn report(&mut self, child: u32, report: &mut Report) {
-        let Some(member) = self.members.get_mut(child as usize) else { return };
-        let (counts, missing) = member.apply(report);
+    /// Adds a thread's report of a second, before which `missing` reports are missing.
+    fn report(&mut self, child: u32, report: &mut Report, missing: u64) {
         if missing > 0 {
             self.log(format!("a process of an agent: {} missing", things(missing, "report")));
-        }
-        if !counts {
-            return;
-        }
-        if self.bus.transport().is_machines() {
-            self.figures.add(child, report);
         }
         let ended = self.open.add((child, report.snapshot.core), &mut report.snapshot);
         if let Some(closed) = ended {
             self.out(closed);
         }
-        let parts = member::parts(&self.members, self.bus.transport());
-        if let Some(closed) = self.open.complete(parts) {
+        if let Some(closed) = self.open.complete(self.members.parts()) {
             self.out(closed);
-            self.adjust();
+            self.members.adjust(&self.elsewhere);
         }
     }
 
@@ -318,32 +248,23 @@ impl Relay {
     fn out(&mut self, Closed { mut snapshot, stall }: Closed) {
         // The sum over threads would have no meaning.
         snapshot.counters.set(Counter::StallTime, stall);
-        let usage = member::usage(&self.members);
-        let mut report = Report { usage, snapshot, ..Report::default() };
-        for member in self.members.iter().filter(|member| member.is_alive()) {
-            let length = report.active.len().max(member.active.len());
-            report.active.resize(length, 0);
-            report.active.iter_mut().zip(&member.active).for_each(|(sum, own)| *sum += own);
-        }
-        for member in &self.members {
-            report.started += member.started;
-            let active = if member.stage == Stage::Lost { 0 } else { member.users() };
-            report.finished += member.started.saturating_sub(active).max(member.finished);
-        }
+        let Users { started, finished, .. } = self.members.users();
+        let (usage, active) = (self.members.usage(), self.members.active_by_group());
+        let report = Report { usage, active, started, finished, snapshot, ..Report::default() };
         self.samples += report.samples();
         self.out.push_back(Out::Second(Box::new(report)));
     }
 
     /// When no process is left, outputs the last second and the end of the worker.
     fn end(&mut self) {
-        if self.ended || self.members.iter().any(Member::is_alive) {
+        if self.ended || self.members.is_any_alive() {
             return;
         }
         self.ended = true;
         if let Some(closed) = self.open.finish() {
             self.out(closed);
         }
-        if self.aborted.is_none() && self.members.iter().all(|member| member.stage == Stage::Lost) {
+        if self.aborted.is_none() && !self.members.is_any(Stage::Done) {
             self.aborted = Some("all processes of the agent were lost".into());
         }
         let (aborted, samples) = (self.aborted.take(), self.samples);
@@ -352,46 +273,12 @@ impl Relay {
 
     fn fail(&mut self, reason: String) {
         self.aborted.get_or_insert(reason);
-        self.broadcast(&ToWorker::Stop { now: true });
-        self.broadcast(&ToWorker::End);
+        self.members.broadcast(&ToWorker::Stop { now: true });
+        self.members.broadcast(&ToWorker::End);
     }
 
     fn log(&mut self, text: String) {
         self.out.push_back(Out::Message(FromWorker::Log(text.into())));
-    }
-
-    fn stage(&mut self, from: Stage, to: Stage) {
-        for member in self.members.iter_mut().filter(|member| member.stage == from) {
-            member.stage = to;
-        }
-    }
-
-    fn broadcast(&mut self, order: &ToWorker) {
-        for (child, member) in (0..).zip(&self.members) {
-            if member.is_alive() {
-                self.bus.send(child, order);
-            }
-        }
-    }
-
-    /// Sends each process the number of users that run in all others.
-    fn adjust(&mut self) {
-        let groups = self.members.iter().map(|member| member.active.len()).max().unwrap_or(0);
-        let groups = groups.max(self.elsewhere.len());
-        for child in 0..self.members.len() {
-            let mut elsewhere = self.elsewhere.clone();
-            elsewhere.resize(groups, 0);
-            for (other, member) in self.members.iter().enumerate() {
-                if other != child && member.is_alive() {
-                    elsewhere.iter_mut().zip(&member.active).for_each(|(sum, own)| *sum += own);
-                }
-            }
-            let member = &mut self.members[child];
-            if member.is_alive() && elsewhere != member.sent_elsewhere {
-                self.bus.send(child as u32, &ToWorker::Adjust { elsewhere: elsewhere.clone() });
-                member.sent_elsewhere = elsewhere;
-            }
-        }
     }
 }
 

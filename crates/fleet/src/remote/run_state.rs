@@ -2,7 +2,7 @@
 
 use super::relay::Out;
 use super::wire::{RunState, Start};
-use crate::message::{FromWorker, ToWorker};
+use crate::message::{FromWorker, ToWorker, opening};
 
 impl RunState {
     /// Records an order.
@@ -63,12 +63,6 @@ impl RunState {
             self.done = Some((aborted.clone(), *samples));
         }
     }
-}
-
-/// Returns the number of load changes that let users run once more.
-pub(crate) fn opening(changes: &[engine::Live]) -> u32 {
-    let opens = |change: &&engine::Live| !matches!(change, engine::Live::Pause(_));
-    changes.iter().filter(opens).count() as u32
 }
 
 #[cfg(test)]
