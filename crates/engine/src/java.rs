@@ -86,7 +86,7 @@ pub(crate) enum Then {
     Begin(SamplerId),
     /// The user continues with the sample that the Java sampler has returned.
     Sampled(SamplerId),
-    /// The user continues with the remaining work on a sample's result.
+    /// The user continues with the remaining work on its sample's result: post-processors, assertions, listeners.
     Close(Closing),
     /// The user continues with the assertions of an ended transaction from an index on.
     Ended(Ended, usize),

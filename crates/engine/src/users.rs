@@ -191,7 +191,7 @@ pub(crate) struct Redirect {
     pub(crate) wait: u64,
     /// Phases, summed over the hops.
     pub(crate) phases: Phases,
-    /// Classes of the last hop.
+    /// Classes of the last hop: its address, and the value of the configured response header.
     pub(crate) classes: [ClassId; 2],
     /// The trace that all hops share.
     pub(crate) trace: TraceId,

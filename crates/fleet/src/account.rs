@@ -32,7 +32,7 @@ pub struct Record {
     pub what: What,
 }
 
-/// The content of a record.
+/// The content of a sender's record: measurements, the loss of a killed origin, or the end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum What {
     /// Measurements of the slot, merged over the sender's cores and processes.

@@ -88,7 +88,7 @@ pub struct Class {
     pub note: &'static str,
 }
 
-/// Support of one element of a plan.
+/// Support level of one element of a plan, with the element's position and the consequence for the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Support {
     /// Support level of the element.

@@ -173,7 +173,7 @@ struct Reading {
     damage: Damage,
     odd: u64,
     length_ms: Option<i64>,
-    /// Samples kept in full. Each randomly chosen sample has its rank.
+    /// Samples kept in full, with their ranks. Of the random samples, those with the smallest ranks are selected.
     kept: Vec<(Kept, u64)>,
 }
 

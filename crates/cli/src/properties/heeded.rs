@@ -217,7 +217,7 @@ pub(crate) fn why_not(key: &str) -> Option<WhyNot> {
     found.map(|((.., words), but_in_java)| WhyNot { words, but_in_java })
 }
 
-/// Returns the names of the properties that Throng reads, except those of gateways.
+/// Returns the names of the properties that Throng reads, except properties of mobile gateways (`throng.mgs.…`).
 pub(crate) fn honoured() -> impl Iterator<Item = &'static str> {
     let lists: [&[&'static str]; 5] = [
         HONOURED,

@@ -16,7 +16,7 @@ pub(crate) enum Next {
     GoOn,
     /// The user's sampler has returned no result.
     NoResult(SamplerId),
-    /// The work on the user's sample continues.
+    /// The user continues with the remaining work on its sample's result: post-processors, assertions, listeners.
     Close(Closing),
     /// The end of the run has cut the user's sampler, as the result shows.
     Cut(SamplerId, Timing, Box<SampleResult>),

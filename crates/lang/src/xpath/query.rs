@@ -43,9 +43,9 @@ impl Unusable {
 
 /// The kind of a value from which JMeter's XPath Extractor selects.
 pub enum Selected {
-    /// A number of nodes, one of which is selected.
+    /// Number of nodes, from which the extractor's match number selects.
     Nodes(usize),
-    /// A single text, whatever number is selected.
+    /// A string, number or boolean. It is the only match, whatever the match number.
     Single,
 }
 

@@ -1,4 +1,4 @@
-//! Facts about a plan that are not part of it: the support of each enabled element, and hashes.
+//! Facts about a plan that are not part of it: the support level of each enabled element, and hashes.
 
 use jmx::{Document, ElementId};
 
@@ -9,7 +9,7 @@ use crate::plan::Needs;
 use crate::script::scripted;
 use crate::support::{self, Kind, Level, Support};
 
-/// Returns the support of each enabled element, in the order of the file.
+/// Returns the support level of each enabled element, in the order of the file.
 pub(super) fn support(ctx: &mut Context<'_>, root: ElementId) -> Vec<Support> {
     let mut found = Vec::new();
     let mut open: Vec<_> =

@@ -325,7 +325,7 @@ impl WebSocket {
     }
 }
 
-/// Reports the support of a single element.
+/// Reports the WebSocket heartbeat or hold that an element configures, and unknown properties of either.
 pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
     let (heart, hold) = (is_heartbeat(ctx, id), hold::is_one(ctx, id));
     if heart {
