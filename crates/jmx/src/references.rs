@@ -132,7 +132,7 @@ struct Node {
     /// Span and line of the tag, set when the tag is closed; `None` for a reference.
     read: Option<(Span, u32)>,
     open: bool,
-    /// The tag is a reference or inside one, where content is ignored.
+    /// True if the tag is a reference or inside a reference, where content is ignored.
     refers: bool,
     start: u32,
     line: u32,

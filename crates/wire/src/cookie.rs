@@ -80,7 +80,7 @@ pub struct Cookie {
     pub domain: String,
     pub path: String,
     pub secure: bool,
-    /// Sent only to the host `domain` itself, because `Set-Cookie` had no `Domain` attribute.
+    /// True if the cookie is sent only to the host `domain` itself, because `Set-Cookie` had no `Domain` attribute.
     pub host_only: bool,
     /// True if `Set-Cookie` had a `Path` attribute.
     pub path_given: bool,

@@ -39,7 +39,7 @@ pub struct Events {
     retry_ms: Option<u64>,
     /// True if the last byte was a CR, so that an LF after it ends no further line.
     after_cr: bool,
-    /// Set after the first line, or once the stream is known to begin without a byte order mark.
+    /// True after the first line, or once the stream is known to begin without a byte order mark.
     begun: bool,
 }
 

@@ -31,9 +31,9 @@ pub enum Verify {
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub verify: Verify,
-    /// Under [`Verify::AcceptAll`]: check that the server holds the key of the certificate that it sends.
+    /// True if a server must hold the key of the certificate that it sends. Used only with [`Verify::AcceptAll`].
     pub check_signature: bool,
-    /// Under the other variants of [`Verify`]: the certificate must match the server name.
+    /// True if the certificate must match the server name. Not used with [`Verify::AcceptAll`].
     pub check_name: bool,
     /// Allowed protocol versions: TLS 1.2, TLS 1.3.
     pub versions: (bool, bool),

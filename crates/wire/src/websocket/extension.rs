@@ -6,9 +6,9 @@
 /// Parameters of `permessage-deflate`, agreed on or offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deflate {
-    /// The server drops its compression context after each message.
+    /// True if the server drops its compression context after each message.
     pub server_no_context_takeover: bool,
-    /// The client drops its compression context after each message.
+    /// True if the client drops its compression context after each message.
     pub client_no_context_takeover: bool,
     /// Base-2 logarithm of the server's window in bytes, 8 to 15.
     pub server_max_window_bits: u8,

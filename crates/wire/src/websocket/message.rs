@@ -131,7 +131,7 @@ struct Partial {
     utf8: Utf8,
     /// Payload of a control frame received so far.
     control: Vec<u8>,
-    /// The message was returned, so this state can be dropped.
+    /// True if the message, or the control frame outside a message, was returned. Then this state is dropped.
     is_over: bool,
 }
 

@@ -171,7 +171,7 @@ fn expect_status(line: Line<'_>, wanted: u16) -> Result<(), Refusal> {
 struct Lines<'b> {
     bytes: &'b [u8],
     at: usize,
-    /// The stream has ended: bytes after the last line feed are the last line, and the head ends.
+    /// True if the stream has ended: bytes after the last line feed are the last line, and the head ends.
     ended: bool,
     full: bool,
 }
