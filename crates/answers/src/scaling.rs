@@ -156,7 +156,8 @@ pub struct Peak {
     pub load: f64,
     pub rate: f64,
     pub interval: Option<(f64, f64)>,
-    /// The peak lies beyond the tested loads: reports do not show it among their headline metrics.
+    /// True if the peak lies beyond [`REACH`] times the largest tested load: reports do not show it among their
+    /// headline metrics.
     pub extrapolated: bool,
 }
 

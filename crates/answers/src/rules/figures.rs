@@ -12,8 +12,8 @@ const SAME_LOAD: f64 = 0.05;
 const MASKED_MS: i64 = 10_000;
 /// Largest delay of the end of a second, in ms.
 const OVER_MS: i64 = 500;
-/// Length in ms of a gap without requests after which the load counts as ended. The second value applies if the run has
-/// no more gaps than the third: users that pause leave many gaps.
+/// Length in ms of a gap without requests after which the load counts as ended. `GAP_MS` applies if the run has at most
+/// `GAPS` such gaps: users that pause leave many gaps.
 const PAUSE_MS: i64 = 5000;
 const GAP_MS: i64 = 1500;
 const GAPS: usize = 4;

@@ -17,8 +17,8 @@ use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 const ID: &str = "host_ports";
 
-/// Share of the port range that counts as the whole range. If more connections wait than the second value allows, they
-/// go to several destinations, each of which has the whole range.
+/// Share of the port range that counts as the whole range. If the waiting connections exceed the range by the factor
+/// `BEYOND`, they go to several destinations, each of which has the whole range.
 const ALL: f64 = 0.95;
 const BEYOND: f64 = 1.05;
 /// Smallest number of readings near the maximum that show a stable count, and the largest distance of such a reading
