@@ -60,8 +60,8 @@ impl Processes {
         Self::start_with(count, Stdio::inherit)
     }
 
-    /// The same for an agent. Its standard output carries frames, so the output of workers is redirected to standard
-    /// error.
+    /// Starts `count` worker processes of an agent. The agent's standard output carries frames, so the output of the
+    /// workers is redirected to standard error.
     pub(crate) fn of_agent(count: u32) -> io::Result<Self> {
         Self::start_with(count, || io::stderr().into())
     }

@@ -27,9 +27,9 @@ pub(crate) struct States {
 /// Results of earlier polls of thread states.
 #[derive(Debug, Default)]
 pub(crate) struct Readings {
-    /// By slot: the task, and the number of consecutive polls at which it waited.
+    /// Tasks that wait, by slot, with the number of consecutive polls at which they waited.
     waited: HashMap<u32, (u64, u32)>,
-    /// By slot: the task that computed at the previous poll.
+    /// Tasks that computed at the previous poll, by slot.
     computed: HashMap<u32, u64>,
 }
 

@@ -156,9 +156,9 @@ struct Walk<'a> {
     plan: Plan,
     /// Indexes of listeners in the plan's table.
     listeners: HashMap<ElementId, ListenerId>,
-    /// For elements that act at the start of an iteration: their events.
+    /// Events of the elements that act at the start of an iteration.
     events: HashMap<ElementId, OnIteration>,
-    /// For elements with expressions that Java evaluates: the jobs that do so.
+    /// Jobs that evaluate the expressions of elements in Java.
     texts: HashMap<ElementId, Job>,
     /// Indexes of throughput timers and cookie managers in the plan's tables.
     places: HashMap<ElementId, u32>,

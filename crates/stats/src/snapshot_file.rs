@@ -51,7 +51,7 @@ pub struct Second {
     pub rss: u64,
     /// Number of worker processes that ran users; 0 if the one process ran them. `cpu_s` and `rss` cover all processes.
     pub workers: u32,
-    /// Only in runs with assertions.
+    /// Counts of samples by the results of requests and assertions; only in runs with assertions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checks: Option<Checks>,
     /// Number of these samples that were in flight, or were due to start, during a stall of a core.
@@ -70,7 +70,7 @@ pub struct Second {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmits: Option<Vec<Retransmits>>,
     pub counters: Counters,
-    /// Only in runs with WebSocket connections.
+    /// Metrics of WebSocket connections; only in runs with such connections.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connections: Option<Flow>,
     /// Number of ports that are free on the run's source addresses for its destinations, if it was counted.

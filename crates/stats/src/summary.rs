@@ -72,22 +72,22 @@ pub struct Summary {
     pub lag: Spread,
     pub aggregate: Report,
     pub errors: Vec<ErrorLine>,
-    /// Only in runs with assertions.
+    /// Results of requests and of assertions; only in runs with assertions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checks: Option<Answers>,
-    /// Only in runs with WebSocket connections.
+    /// Metrics of WebSocket connections; only in runs with such connections.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connections: Option<Connections>,
-    /// Only in runs with TLS.
+    /// TLS handshakes; only in runs with TLS.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls: Option<Handshakes>,
-    /// Only in runs with requests for a mobile gateway.
+    /// Cost of signing and encryption; only in runs with requests for a mobile gateway.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gateway: Option<Gateway>,
-    /// Only in runs with connection pools.
+    /// Waits for pooled connections; only in runs with connection pools.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pools: Option<PoolWaits>,
-    /// Only in runs with series.
+    /// Metrics of each series; only in runs with series.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<SeriesLine>,
     pub generator: Generator,

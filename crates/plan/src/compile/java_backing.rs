@@ -29,7 +29,7 @@ pub(super) struct State {
     needs: Vec<Needs>,
     /// Elements that their Java classes run. Other elements are only known to Java.
     run: HashSet<ElementId>,
-    /// For expressions that are evaluated before their element runs: the objects that they read. All other
+    /// Objects that expressions read, for expressions that are evaluated before their element runs. All other
     /// expressions are evaluated when the run starts.
     placed: HashMap<u32, Reads>,
     /// HTTP Requests whose sampler object no script reads before they run, with the config elements in their

@@ -174,7 +174,7 @@ impl<'s> Gatherer<'s> {
         }
     }
 
-    /// Also builds the record of the rows, in the same pass.
+    /// Adds the record of the rows, which is built in the same pass.
     pub fn with_record(self) -> Self {
         Self { rows: Some(record::jtl::Rows::default()), ..self }
     }

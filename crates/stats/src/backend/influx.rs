@@ -37,7 +37,7 @@ pub struct LineFormat {
 /// The fields for one label and status in an interval. Times are in ms; NaN values are omitted.
 pub struct Fields<'a> {
     pub count: u64,
-    /// Only set for the line of all labels.
+    /// Number of failures in the line of all labels; `None` in other lines.
     pub count_error: Option<u64>,
     pub avg: f64,
     pub min: f64,

@@ -12,7 +12,7 @@ pub const END: &[u8] = b"\n</testResults>\n";
 /// Content of an XML element that a CSV row does not have.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Detail<'a> {
-    /// Set for HTTP samples, which have their own kind of element.
+    /// Fields of an HTTP sample, which has its own kind of element; `None` for other samples.
     pub http: Option<Http<'a>>,
     /// The encoding that the result itself specifies.
     pub own_encoding: &'a str,
@@ -20,7 +20,7 @@ pub struct Detail<'a> {
     pub request_headers: &'a str,
     /// The response body as text.
     pub response: &'a str,
-    /// Only for samples that are not HTTP.
+    /// Sampler data; written only for samples that are not HTTP.
     pub sampler_data: Option<&'a str>,
 }
 
