@@ -151,7 +151,7 @@ pub struct Verdict {
 fn kind_of(Unchecked { source, lacks, .. }: &Unchecked) -> Words {
     let (en, zh) = match source {
         Source::Run => (
-            "what throng run records and a result file does not have",
+            "data that throng run records and a result file does not contain",
             "throng run 记录而结果文件没有的数据",
         ),
         Source::Hosts => {

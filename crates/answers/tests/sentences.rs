@@ -117,7 +117,7 @@ fn further_causes_are_counted_where_there_are_some() {
 fn labels_are_as_many_as_the_rows_have_and_those_that_count_together_are_said() {
     let rows: Vec<_> = (0..2000).map(|n| (format!("/item/{n}/x"), "200")).collect();
     let said = said(&rows, 1);
-    let words = "The run has 2 000 labels (2 000 of them count together, as \"/item/#/x\"): names";
+    let words = "The run has 2 000 labels (2 000 of them are counted under common names, for example \"/item/#/x\"): names";
     assert!(has(&said, words), "{said:?}");
 }
 

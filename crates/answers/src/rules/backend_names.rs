@@ -243,12 +243,12 @@ fn ill(record: &Record, header: &str, backends: &Backends, are_alike: bool) -> O
             let (slow, usual, n) = (time(slow), time(usual), mine.len());
             if !are_alike {
                 return words!(
-                    "Responses with {header}: {value} are slow: they take {slow} at the median, those with other values {usual} ({n} of {all} answers kept at random have it).",
+                    "Responses with {header}: {value} are slow: they take {slow} at the median, those with other values {usual} ({n} of {all} responses kept at random have this value).",
                     "带 {header}: {value} 的响应慢：中位数 {slow}，其他取值的响应为 {usual}（随机保留的 {all} 个响应中有 {n} 个带有它）。"
                 );
             }
             words!(
-                "One of {total} backends is slow: {header}: {value} takes {slow} at the median, the others {usual} ({n} of {all} answers kept at random are its own).",
+                "One of {total} backends is slow: {header}: {value} takes {slow} at the median, the others {usual} ({n} of {all} responses kept at random come from it).",
                 "{total} 个后端中有一个慢：{header}: {value} 中位数 {slow}，其他为 {usual}（随机保留的 {all} 个响应中有 {n} 个来自它）。"
             )
         });
@@ -256,12 +256,12 @@ fn ill(record: &Record, header: &str, backends: &Backends, are_alike: bool) -> O
             let (bad, usual, n) = (percent(bad), percent(usual), mine.len());
             if !are_alike {
                 return words!(
-                    "Responses with {header}: {value} fail: {bad} of them, and {usual} of those with other values ({n} of {all} answers kept at random have it).",
+                    "Responses with {header}: {value} fail: {bad} of them, and {usual} of those with other values ({n} of {all} responses kept at random have this value).",
                     "带 {header}: {value} 的响应出错：失败 {bad}，其他取值的响应为 {usual}（随机保留的 {all} 个响应中有 {n} 个带有它）。"
                 );
             }
             words!(
-                "One of {total} backends fails: {header}: {value} fails {bad} of its answers, the others {usual} ({n} of {all} answers kept at random are its own).",
+                "One of {total} backends fails: {header}: {value} fails {bad} of its responses, the others {usual} ({n} of {all} responses kept at random come from it).",
                 "{total} 个后端中有一个出错：{header}: {value} 的响应失败 {bad}，其他为 {usual}（随机保留的 {all} 个响应中有 {n} 个来自它）。"
             )
         }))?;

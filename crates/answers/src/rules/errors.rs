@@ -466,15 +466,15 @@ fn advice(record: &Record, cause: usize, time: When) -> Words {
     let system = System::of(text).or_else(|| systems::system(record));
     match cause.map_or("", |cause| cause.outcome.as_str()) {
         "refused" if time == When::AtFirst => words!(
-            "Nothing listened at that address when the run began: let it begin when the service answers, and judge this one without its first seconds.",
+            "Nothing listened at that address when the run began: start the next run when the service answers, and judge this run without its first seconds.",
             "运行开始时该地址没有监听：请在服务能够响应后再开始，并在不计最初几秒的情况下评价本次运行。"
         ),
         "refused" if time == When::Between => words!(
-            "Connects are refused while nothing listens: look whether the service, or one of its instances, was restarted at that time.",
+            "Connections are refused while nothing listens: check whether the service, or one of its instances, was restarted at that time.",
             "没有监听时连接会被拒绝：请检查服务或其某个实例当时是否重启。"
         ),
         "refused" => words!(
-            "Nothing listens at that address, or the accept queue is full: look whether the service runs.",
+            "Nothing listens at that address, or the accept queue is full: check whether the service runs.",
             "该地址没有监听，或接受队列已满：请检查服务是否在运行。"
         ),
         "reset" | "closed" => systems::resets(system, text),

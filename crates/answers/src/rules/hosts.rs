@@ -273,7 +273,7 @@ fn left_out_words(left: &LeftOut<'_>, why: &Why) -> (Words, Words) {
                     "{only} 得到 {names} 总流量的 {most}；均分应为 {of}。"
                 ),
                 words!(
-                    "The proxy before them probably chooses by the client's address (ip_hash), which is one for the whole run: connect from several networks (--source), or choose otherwise. If it does not, look whether its list has the others.",
+                    "The proxy before them probably chooses by the client's address (ip_hash), which is one for the whole run: connect from several networks (--source), or let the proxy choose in another way. If it does not choose by address, check whether its list contains the other hosts.",
                     "其前面的代理很可能按客户端地址选择（ip_hash），而整个运行只有一个地址：从多个网络连接（--source），或改用其他选择方式。若并非如此，请检查其列表中是否有其他主机。"
                 ),
             )

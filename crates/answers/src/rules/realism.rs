@@ -137,7 +137,7 @@ fn together(record: &Record) -> (String, String) {
     let Some(biggest) = biggest.filter(|_| folded > 0) else { return Default::default() };
     let (n, name) = (count(folded), &*biggest.name);
     (
-        format!(" ({n} of them count together, as {name:?})"),
+        format!(" ({n} of them are counted under common names, for example {name:?})"),
         format!("（其中 {n} 个合并计数，如 {name:?}）"),
     )
 }

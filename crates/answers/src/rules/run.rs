@@ -145,7 +145,7 @@ fn lacks_load(record: &Record) -> Option<Words> {
         && sum(&record.seconds, |second| second.all.count) <= aside;
     lacks.then(|| {
         words!(
-            "the main thread groups have no samples, setUp and tearDown thread groups alone have",
+            "the main thread groups have no samples, only setUp and tearDown thread groups have some",
             "主线程组没有样本，只有 setUp 和 tearDown 线程组有样本"
         )
     })

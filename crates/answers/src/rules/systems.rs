@@ -67,7 +67,7 @@ pub(super) fn connect_timeouts(system: Option<System>) -> Words {
         None => ("", ""),
     };
     let advice = words!(
-        "Connects got no answer: look for a firewall that drops them, a wrong address, or a full accept queue of the target (somaxconn, the service's backlog). {end}",
+        "Connection attempts got no answer: look for a firewall that drops them, a wrong address, or a full accept queue of the target (somaxconn, the service's backlog). {end}",
         "连接请求没有得到应答：检查丢弃它们的防火墙、错误的地址，或被测系统已满的接受队列（somaxconn、服务的 backlog）。{end_zh}"
     );
     Words { en: advice.en.trim_end().to_owned(), zh: advice.zh }

@@ -46,7 +46,7 @@ pub(super) fn without_samples(
     }
     if watch.lacks_load(totals) {
         return Some(
-            "the main thread groups have no samples, setUp and tearDown thread groups alone have; look at loops, users, conditions and data files of the main groups",
+            "the main thread groups have no samples, only setUp and tearDown thread groups have some; check the loops, users, conditions and data files of the main groups",
         );
     }
     if totals.rows().iter().any(|row| row.tally.count > 0) {
