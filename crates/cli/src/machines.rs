@@ -58,7 +58,7 @@ impl Asked<'_> {
         })?;
         let folder = traces.folder.path().map(ToOwned::to_owned);
         let Some(folder) = folder else {
-            let words = "a run with --fleet needs its folder, for what agents have reported";
+            let words = "a run with --fleet keeps the agents' reports in its folder, and the folder could not be created: name another place with --runs FOLDER";
             return Err(traces.console.fail(words, Exit::Aborted));
         };
         for note in &manifest.notes {
@@ -159,7 +159,7 @@ impl Asked<'_> {
             traces.warn("fleet", &words);
             return Ok(());
         }
-        let words = format!("{words}; --overcommit starts the run all the same");
+        let words = format!("{words}; --overcommit starts the run anyway");
         Err(traces.console.fail(&words, Exit::TooSmall))
     }
 }

@@ -425,7 +425,7 @@ fn text(value: &Value, path: &[&str]) -> Result<String, Wrong> {
         Value::Integer(number) => Ok(number.to_string()),
         Value::Float(number) => Ok(number.to_string()),
         Value::Boolean(is) => Ok(is.to_string()),
-        _ => Err(wrong(path, format!("{} must be a text or a number", path.join(".")))),
+        _ => Err(wrong(path, format!("{} must be a string or a number", path.join(".")))),
     }
 }
 
@@ -551,7 +551,7 @@ mod tests {
             ("[load]\nramp = 30", "has no unit"),
             ("load = 1", "load must be a table"),
             ("[load]\nusers = 1\nrps = 2", "set either users or rps"),
-            ("[properties]\na = []", "must be a text or a number"),
+            ("[properties]\na = []", "must be a string or a number"),
             ("[properties]\nthrong.stop.unconnected = 'x'", "it must be a whole number"),
             (
                 "[thresholds]\nfail = 'checks% > 101'",

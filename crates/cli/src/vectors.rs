@@ -106,7 +106,7 @@ fn read(path: &Path) -> Result<Vec<(String, Captured)>, String> {
     let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
     let table: Table = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
     if let Some(key) = table.keys().find(|key| *key != "request") {
-        return Err(format!("{key} is not known: there are tables [[request]] alone"));
+        return Err(format!("{key} is not known: the file may contain only tables [[request]]"));
     }
     let requests = table.get("request").and_then(Value::as_array);
     let requests = requests.filter(|all| !all.is_empty()).ok_or("there is no table [[request]]")?;
@@ -133,14 +133,14 @@ fn captured(table: &Table, folder: &Path) -> Result<Captured, String> {
     let mut secrets: Vec<Vec<u8>> =
         at.text("secret")?.into_iter().map(String::into_bytes).collect();
     if let Some(more) = table.get("secrets") {
-        let words = "secrets is not a list of texts";
+        let words = "secrets is not a list of strings";
         for secret in more.as_array().ok_or(words)? {
             secrets.push(secret.as_str().ok_or(words)?.as_bytes().to_vec());
         }
     }
     for key in ["operation", "ts"] {
         if table.contains_key("sign") && !table.contains_key(key) {
-            return Err(format!("there is no {key}: the signature is over it, too"));
+            return Err(format!("there is no {key}: it is part of the signed data"));
         }
     }
     let body = at.bytes("body", "body_hex", "body_file")?;
@@ -154,12 +154,13 @@ fn captured(table: &Table, folder: &Path) -> Result<Captured, String> {
         }
         Ok(at.file(file)?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
     };
-    let iv = at.bytes("", "iv", "")?.map(|iv| iv.try_into().map_err(|_| "iv has not 16 bytes"));
+    let iv =
+        at.bytes("", "iv", "")?.map(|iv| iv.try_into().map_err(|_| "iv does not have 16 bytes"));
     let public = key("public_key", "public_key_file")?;
     let private = key("private_key", "private_key_file")?;
     Ok(Captured {
         operation: text("operation")?,
-        body: body.ok_or("there is no body: body, body_hex or body_file has the plain one")?,
+        body: body.ok_or("there is no plain body: set body, body_hex or body_file")?,
         stamp: text("ts")?,
         sign: at.text("sign")?,
         secrets,
@@ -182,7 +183,7 @@ struct Fields<'a> {
 impl Fields<'_> {
     fn text(&self, key: &str) -> Result<Option<String>, String> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
-        let wrong = || format!("{key} is not a text");
+        let wrong = || format!("{key} is not a string");
         self.table.get(key).map(|value| text(value).ok_or_else(wrong)).transpose()
     }
 

@@ -414,7 +414,7 @@ fn wrong_values_of_the_file_name_their_line() {
         ("[load]\nusers = 1\nramp = 30\n", 3, "has no unit"),
         ("[load.scenario.'A b']\nusers = 'x'\n", 2, "is no whole number"),
         ("[thresholds]\n\nfail = ['p99 < 1s', 'p99 < 1']\n", 3, "has no unit"),
-        ("[properties]\na = 1\nb = []\n", 3, "must be a text or a number"),
+        ("[properties]\na = 1\nb = []\n", 3, "must be a string or a number"),
         ("[watch]\na = 'http://h'\nb = 'ftp://h'\n", 3, ""),
         ("\n[load]\nusers = 1\nrps = 2\n", 2, "set either users or rps"),
         ("[load.scenario]\nUsers = { users = 1 }\nGuest = 'off'\n", 3, "no thread group \"Guest\""),

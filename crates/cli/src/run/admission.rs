@@ -180,8 +180,8 @@ fn refusal(found: &Look, overcommits: bool) -> Option<String> {
     }
     let lines = found.refusals.join("\n  ");
     Some(format!(
-        "this machine cannot hold {} users, and the run was not started:\n  {lines}\n  throng preflight has the sums; --overcommit \
-         ({OVERCOMMIT}=true) starts the run all the same",
+        "this machine cannot hold {} users, and the run was not started:\n  {lines}\n  throng preflight shows the calculation; --overcommit \
+         ({OVERCOMMIT}=true) starts the run anyway",
         count(found.users)
     ))
 }

@@ -230,10 +230,10 @@ fn verify_finds_the_settings_of_captured_requests() {
     for (text, words) in [
         ("", "no table [[request]]"),
         ("[[request]]\nsing = ''", "sign?"),
-        ("[[request]]\nts = ''", "there is no body"),
+        ("[[request]]\nts = ''", "there is no plain body"),
         ("[[request]]\nbody = ''\nsent_hex = '0'", "hexadecimal"),
         ("[[request]]\nbody = ''\nprivate_key = 'x'", "private key"),
-        ("[[request]]\nbody = ''\nsecrets = 'x'", "secrets is not a list of texts"),
+        ("[[request]]\nbody = ''\nsecrets = 'x'", "secrets is not a list of strings"),
         ("[[request]]\nbody = ''\nsign = 'x'\nts = ''", "there is no operation"),
     ] {
         program.write("vectors.toml", text);
