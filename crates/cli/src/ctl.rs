@@ -83,8 +83,11 @@ impl Command {
             ("status", []) => Ok(Self::Status),
             ("mark", []) => Err("write mark and a word or more, like mark 'cache cleared'".into()),
             ("mark", words) => Ok(Self::Mark(words.join(" "))),
-            (name, _) if COMMANDS.contains(&name) => Err(format!("{name} takes nothing more")),
-            _ => Err(format!("there is no {name:?}: {}", COMMANDS.join(", "))),
+            (name, _) if COMMANDS.contains(&name) => Err(format!("{name} takes no value")),
+            _ => Err(format!(
+                "there is no request {name:?}; the requests are {}",
+                COMMANDS.join(", ")
+            )),
         }
     }
 
@@ -108,7 +111,7 @@ impl Command {
 }
 
 fn amount(text: &str, whole: bool) -> Result<Amount, String> {
-    let wrong = || format!("{text:?} is no number, like 100, +10 or -10");
+    let wrong = || format!("{text:?} is not a valid number; write for example 100, +10 or -10");
     let number: f64 = text.parse().map_err(|_| wrong())?;
     let fits = number.is_finite() && number.abs() <= 50_000_000.0;
     if !fits || whole && number.fract() != 0.0 {
@@ -259,7 +262,9 @@ fn ask(flags: &CtlFlags) -> Result<String, String> {
     let is_folder = |name: &String| Path::new(name).is_dir() || flags.runs.join(name).is_dir();
     let (folder, words) = match named {
         Some(name) if is_folder(name) => (Some(name), &words[1..]),
-        Some(name) if words.len() > 1 => return Err(format!("there is no run's folder {name}")),
+        Some(name) if words.len() > 1 => {
+            return Err(format!("{name} is neither a request nor the folder of a run"));
+        }
         _ => (None, &words[..]),
     };
     let command = Command::parse(words)?;
@@ -346,12 +351,12 @@ mod tests {
     fn mistakes_are_sentences() {
         for (line, words) in [
             ("users", "one number"),
-            ("users many", "is no number"),
-            ("users 1.5", "is no number"),
-            ("rps inf", "is no number"),
-            ("pause now", "takes nothing more"),
+            ("users many", "is not a valid number"),
+            ("users 1.5", "is not a valid number"),
+            ("rps inf", "is not a valid number"),
+            ("pause now", "takes no value"),
             ("mark", "a word or more"),
-            ("go", "there is no \"go\""),
+            ("go", "there is no request \"go\""),
             ("", "there is no"),
         ] {
             assert!(parsed(line).unwrap_err().contains(words), "{line}");

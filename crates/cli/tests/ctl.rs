@@ -132,12 +132,12 @@ fn a_paused_test_ends_in_time_and_mistakes_are_sentences() {
     assert!(ctl(&program, &["users", "5"]).err.contains("no test runs in runs"));
     let child = start(&program, &["--users", "2", "--duration", "5s"]);
     for (words, said) in [
-        (&["users", "many"][..], "is no number"),
+        (&["users", "many"][..], "is not a valid number"),
         (&["users", "0"], "throng ctl stop"),
         (&["rps", "5"], "throng ctl users"),
         (&["resume"], "is not paused"),
-        (&["elsewhere", "status"], "there is no run's folder"),
-        (&["go"], "there is no \"go\""),
+        (&["elsewhere", "status"], "neither a request nor the folder of a run"),
+        (&["go"], "there is no request \"go\""),
     ] {
         let ended = ctl(&program, words);
         assert_eq!(ended.code, 2, "{ended:?}");
