@@ -53,7 +53,7 @@ pub struct Forecast {
     pub borne_out: bool,
 }
 
-/// Distance in ms from which two neighbouring readings have at least one second without a reading between them.
+/// Time in ms between two neighbouring readings above which at least one second without a reading lies between them.
 const GAP_MS: i64 = 1500;
 
 /// Limits the TIME_WAIT count of each reading to connections that the host can have opened itself within 60 s. A

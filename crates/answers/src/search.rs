@@ -237,8 +237,9 @@ pub(crate) fn classes(settings: &Settings, probes: &[Probe]) -> Vec<(f64, Class)
     classes
 }
 
-/// Makes a load that is close to the limit, and at which the criteria held, a lower bound if all other lower bounds
-/// are far below.
+/// Corrects the classes of loads near the limit. If a confirmed lower bound is near the limit, the lower bounds above
+/// it that are close to the limit become [`Class::Close`]. If no lower bound is near the limit, the nearest close load
+/// at which the criteria held becomes a lower bound.
 fn near_is_better(
     settings: &Settings,
     probes: &[Probe],

@@ -13,7 +13,7 @@ const FULL: f64 = 0.95;
 /// run counts. But a full load that lasts this multiple of the longest step before it follows a ramp, and counts alone.
 const LEAST_SHARE: f64 = 0.4;
 const HOLD: f64 = 1.5;
-/// Smallest share of the run's seconds that such a step takes.
+/// Smallest duration of a full load after a ramp, as a share of the run's seconds.
 const HOLD_SHARE: f64 = 0.2;
 /// Shortest partial second in ms that has a meaningful rate.
 pub(crate) const LEAST_MS: u32 = 900;

@@ -38,7 +38,7 @@ const CHANCE: f64 = 0.001;
 /// Longest warm-up in seconds that is searched for in a run shorter than three times this length; it is never more than
 /// half of the run.
 const SHORT: usize = 10;
-/// Difference in the share of failures from which failures decide which side of a cut is worse.
+/// Difference between the shares of failures before and after a cut above which the shares decide which side is worse.
 const FAILURES: f64 = 0.01;
 /// Excess over the median share of failures from which a second belongs to an outage.
 const OUTAGE: f64 = 0.1;

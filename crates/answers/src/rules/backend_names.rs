@@ -80,7 +80,7 @@ const MOST: usize = 16;
 const SLOWER: f64 = 2.0;
 const SLOWER_MS: f64 = 1.0;
 const APART: f64 = 0.9;
-/// A backend fails if at least the first share of its samples fails, and at most the second share of the other
+/// A backend fails if at least the share `FAILS` of its samples fails, and at most the share `FAIL_NOT` of the other
 /// backends' samples.
 const FAILS: f64 = 0.3;
 const FAIL_NOT: f64 = 0.05;

@@ -15,16 +15,16 @@ use crate::verdict::{About, Confidence, Said, Words};
 /// Smallest number of requests in total, and per backend, for a comparison of times.
 const SAMPLES: u64 = 1000;
 const EACH: u64 = 30;
-/// A backend is slow from this ratio of medians. It fails from this share of errors, at this multiple of the
-/// others' share, and with at least this number of errors.
+/// Smallest ratio of the median of a slow backend to the others' medians. For a failing backend: smallest share of
+/// errors, smallest ratio of this share to the others' share, and smallest number of errors.
 const SLOWER: f64 = 2.0;
 const FAILS: f64 = 0.05;
 const FAILS_MORE: f64 = 5.0;
 const FAILS_LEAST: u64 = 5;
 /// Smallest share of the requests of two classes that must have labels which both classes serve.
 const SAME: f64 = 0.8;
-/// Multiples of a fair share of requests outside of which backends are used unevenly, and the χ² from which the
-/// difference is significant (p < .001, few degrees of freedom).
+/// Range of a backend's requests, as a multiple of a fair share, outside of which backends are used unevenly; and the
+/// smallest χ² at which the difference is significant (p < .001, few degrees of freedom).
 const UNEVEN: (f64, f64) = (0.5, 2.0);
 const BEYOND: f64 = 27.0;
 /// Largest number of values of a header that count as backends.

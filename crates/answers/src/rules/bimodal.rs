@@ -115,7 +115,8 @@ fn good_times(record: &Record, seconds: &[Second]) -> BTreeMap<u32, Hist> {
     times.into_iter().map(|(label, (all, failed))| (label, without(&all, &failed))).collect()
 }
 
-/// Parts into which samples of one clock step are spread, and the number of steps from which they are not spread.
+/// Number of times over which the samples of one clock value are spread, and the smallest time, in clock steps, that is
+/// not spread.
 const PARTS: u64 = 64;
 const STEPS: u64 = 16;
 

@@ -13,12 +13,12 @@ use stats::hist::layout;
 
 use super::figures::{ms, service, sum};
 
-/// Share of the users' time in waits longer than the gap, from which users with equal waits synchronise. Then each
-/// end of such a wait leaves a gap.
+/// Largest share of the users' time in waits longer than the gap. With a larger share, users with equal waits
+/// synchronise, and each end of such a wait leaves a gap.
 const IN_WAITS: f64 = 0.3;
 /// Smallest length of a wait that synchronises users, as a multiple of the median time.
 const LONGER: f64 = 1.5;
-/// Largest expected number of gaps by chance in a run with which a gap counts as significant.
+/// Largest expected number of such gaps by chance in a run, for a gap that counts as significant.
 pub(super) const SURE: f64 = 0.01;
 
 /// Returns the expected number of gaps like this one, in slots of 100 ms, that chance makes in these seconds. An open

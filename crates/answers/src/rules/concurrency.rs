@@ -42,7 +42,7 @@ const SHORTEST: usize = 2;
 /// Number of requests that a window should contain. With a slow target the window is longer, as long as there are
 /// enough windows.
 const WINDOW_REQUESTS: f64 = 30.0;
-/// Request rate per second below which responses in batches make the count of a window vary.
+/// Request rate per second below which the count of a window may vary because responses arrive in batches.
 const PER_S_FEW: f64 = 20.0;
 /// Smallest number of windows on the plateau (30 s), and the largest variation of their rates.
 const WINDOWS: usize = 6;
@@ -50,14 +50,13 @@ const FLAT: f64 = 0.05;
 /// Smallest growth of the rate, as a share, from the windows with fewer users to those with more, at which the rate
 /// still grows.
 const GROWS: f64 = 0.1;
-/// Number of samples of requests alone that determines their time. With fewer, down to the second number, the interval
-/// must contain exactly one whole number.
+/// Smallest number of samples from which the time of requests without a wait is known. With fewer samples, but at least
+/// `ALONE_LEAST`, the interval of K must contain exactly one whole number.
 const ALONE: u64 = 20;
 const ALONE_LEAST: u64 = 10;
 /// Smallest ratio of requests in flight to K at which a flat rate is a plateau: the target is overloaded.
 const OVERLOAD: f64 = 1.5;
-/// Range of K: above the first value it is not a limit that anybody configured, and below the second value it is a
-/// rate limit.
+/// Range of K: above `MOST`, K is not a limit that anybody configured; below `LEAST`, it is a rate limit.
 const MOST: f64 = 10_000.0;
 const LEAST: f64 = 0.7;
 /// Largest relative distance between K and a whole number, and largest relative uncertainty, at which that whole number
@@ -67,8 +66,8 @@ const NEAR: f64 = 0.1;
 const SURE: f64 = 1.31;
 /// Largest share of the workers that a light load keeps busy.
 const LIGHT: f64 = 0.8;
-/// Largest wait of requests under a light load, as a share of their service time. With a longer wait, up to the second
-/// value, the interval must contain exactly one whole number.
+/// Largest wait of requests under a light load, as a share of their service time. With a longer wait, up to
+/// `WAITING_MOST`, the interval of K must contain exactly one whole number.
 const WAITING: f64 = 0.1;
 const WAITING_MOST: f64 = 0.5;
 /// Smallest number of seconds in a ramp between the light load and the full load.
@@ -90,7 +89,7 @@ const SLOPE: (f64, f64) = (0.9, 1.1);
 /// Smallest growth of the median as a share of the growth of the mean if all requests wait. A few requests that are
 /// slow by themselves change only the mean.
 const TYPICAL: f64 = 0.5;
-/// Ratio of the loads from which a plateau is visible without requests alone.
+/// Smallest ratio of loads at which a plateau is visible even if no request is processed alone.
 const RANGE: f64 = 2.0;
 /// Smallest growth of the number of users for a plateau that the response time shows, as a ratio.
 const MORE_USERS: f64 = 1.25;

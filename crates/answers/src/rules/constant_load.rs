@@ -59,13 +59,14 @@ const RARER: f64 = 0.1;
 /// dominate.
 const LONGER: f64 = 2.0;
 const LONGER_MS: f64 = 5.0;
-/// Share of the users from which a queue has its full length, and smallest share of the usual time that responses
-/// take then. A second that begins up to the third value, in ms, before that moment also counts.
+/// Smallest share of the users with which a queue has its full length, and smallest share of the usual time that
+/// responses take with a full queue. A second that begins up to `BESIDE_MS` before the queue is full also counts.
 const FULL: f64 = 0.95;
 const BUILT: f64 = 0.6;
 const BESIDE_MS: f64 = 50.0;
-/// From this ratio of usual to fast time on, a queue that builds up also causes responses between the two. There must
-/// be at least this share of the number that theory gives, counted up to the last share of the usual time.
+/// Smallest ratio of the usual to the fast time with which a growing queue also causes responses that take a time
+/// between the two; smallest number of such responses, as a share of the number that theory gives; and the longest time
+/// of such responses, as a share of the usual time.
 const STEEP: f64 = 3.0;
 const BETWEEN: f64 = 0.3;
 const NEARLY: f64 = 0.75;
@@ -82,8 +83,8 @@ const IN_WAIT: f64 = 0.5;
 const BEHIND: f64 = 0.5;
 /// Smallest number of bytes per second for a sentence about the line.
 const BYTES_LEAST: f64 = 1e5;
-/// Time in seconds until nearly all users have started from which a run counts as a ramp. With `--ramp 30s`, which
-/// the advice of this rule recommends, 95 % of the users have started after 28.5 s.
+/// Shortest time in seconds until nearly all users have started in a run that counts as a ramp. The advice of this rule
+/// recommends `--ramp 30s`, with which 95 % of the users have started after 28.5 s.
 const RAMP: usize = 25;
 
 pub(super) fn constant_load(run: &Run<'_>) -> Said {

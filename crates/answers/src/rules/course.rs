@@ -39,7 +39,7 @@ const DRIFT_CHANCE: f64 = 0.01;
 const LABEL_SAMPLES: u64 = 20;
 /// A line explains a series better than a step if its residual is below this share of the step's residual.
 const BETTER: f64 = 0.8;
-/// Share of failed requests from which the times of a period are those of failures.
+/// Share of failed requests above which the times of a period are mostly times of failures.
 const MOST: f64 = 0.5;
 
 /// Returns the steady part without its first seconds, in which the last users still start and their queue builds up.

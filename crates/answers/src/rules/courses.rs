@@ -11,7 +11,7 @@ use super::figures::{
 /// Smallest number of seconds under the same load, and of requests in them, for a comparison of their times.
 const LEAST: usize = 7;
 pub(super) const SAMPLES: u64 = 200;
-/// Share of failures from which nothing is compared: times of failures differ.
+/// Largest share of failures with which response times are compared: failures have other times.
 const FAILED: f64 = 0.05;
 /// Smallest ratio and smallest difference in ms for times to count as different. Below, costs of system calls dominate.
 pub(super) const SLOWER: f64 = 1.5;

@@ -32,7 +32,8 @@ const OVER_MS: i64 = 4000;
 const OVER: f64 = 0.1;
 const SOON_OVER_MS: i64 = 1500;
 const USUAL: f64 = 10.0;
-/// Time in ms after the stop, and multiple of the longest request, from which a request has waited for long.
+/// Shortest time that a request has waited since the stop for a finding: in ms, and as a multiple of the longest
+/// request.
 const LONG_WAIT_MS: f64 = 2000.0;
 const LONGER: f64 = 3.0;
 /// Limits for an event, which is a set of failures within a short time: its longest duration in ms, the shortest
@@ -43,7 +44,7 @@ const EVENT: u64 = 5;
 /// Smallest share of seconds with failures for a sentence about one period ("from 0:20 until 0:41"); below it, the
 /// sentence counts the seconds.
 const MOSTLY: f64 = 0.7;
-/// Duration in ms of a period of failures up to which the sentence names no end.
+/// Longest period of failures in ms of which the sentence names only the beginning.
 const WITHIN_MS: i64 = 1000;
 /// Time in ms after the beginning of the first second within which a request is one of the first.
 const FIRST_MS: i64 = 200;

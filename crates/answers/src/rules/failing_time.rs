@@ -16,8 +16,8 @@ const TIMES: usize = 4;
 const EVERY_S: f64 = 4.0;
 /// Smallest number of failures in each stretch.
 const EACH: u64 = 5;
-/// Largest standard deviation of intervals and of lengths: seconds, but at most the first share of the interval; for
-/// long intervals, the second share of the interval.
+/// Largest standard deviation of intervals and of lengths: `EVEN_S` seconds, but at most the share `EVEN` of the
+/// interval; for long intervals, the share `EVEN_LONG` of the interval.
 const EVEN_S: f64 = 0.75;
 const EVEN: f64 = 0.1;
 const EVEN_LONG: f64 = 0.03;

@@ -96,8 +96,8 @@ const NEVER_BELOW: f64 = 0.93;
 const AT_FIRST: f64 = 0.965;
 const LITTLE: f64 = 1.1;
 const REACHED: f64 = 0.8;
-/// Ratio of loads below which all of them are little above the limit. With such loads, a fixed failed share shows a
-/// limit only if the number of successful requests varies by less than the second value.
+/// Ratio of the largest to the smallest load below which all loads are little above the limit. With such loads, a fixed
+/// failed share shows a limit only if the variation of the number of successful requests is at most `STEADY`.
 const SMALL: f64 = 1.4;
 const STEADY: f64 = 0.01;
 /// Length of a piece of the run: the time of this many consecutive responses, within the given bounds in s.
@@ -105,8 +105,9 @@ const ANSWERS: f64 = 4.0;
 const LENGTH: (f64, f64) = (1.0, 10.0);
 /// Relative uncertainty of K from the requests in flight at the ends of a piece.
 const EDGE: f64 = 0.02;
-/// Failed share from which a piece of the run shows what the limit keeps constant. The decision rests on the
-/// correlation of the rate with the response time, and on the ratio of the variations of response time and rate.
+/// Smallest failed share of a piece of the run that shows if the limit is a number of requests in flight or a rate. The
+/// correlation of the rate with the response time is at most `OPPOSED` for a number in flight, and at least `UNRELATED`
+/// for a rate. For a rate, the response time also varies more than the rate, at least by the factor `STEADIER`.
 const MUCH: f64 = 0.2;
 const OPPOSED: f64 = -0.5;
 const UNRELATED: f64 = -0.25;

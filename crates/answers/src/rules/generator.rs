@@ -37,19 +37,20 @@ const LEAST_MS: u32 = 500;
 /// Smallest number of samples for percentiles, and the number of samples that must lie beyond a meaningful percentile.
 const LEAST_SAMPLES: u64 = 100;
 const BEYOND: f64 = 10.0;
-/// Lag in ms from which it is a problem, unless it is below the second value as a share of the response time.
+/// Lag in ms at the p99 above which the lag is a problem, if it is also at least the share `LAG_LEAST` of the response
+/// time at the p99.
 const LAG_BAD: f64 = 100.0;
 const LAG_LEAST: f64 = 0.1;
-/// Lag in ms below which it is harmless even if it is most of a short response time.
+/// Lag in ms at the p99 below which the lag is harmless, even if it is most of a short response time.
 const LAG_FLOOR: f64 = 10.0;
-/// Share of the p99 of the response time from which lag distorts it.
+/// Smallest ratio of the p99 of the lag to the p99 of the response time at which the lag distorts the latter.
 const LAG_SHARE: f64 = 0.25;
-/// Share of all response time, and mean lag in ms, from which lag distorts means. The second bound is for targets
-/// that answer within a millisecond: a tenth of that is the cost of a system call.
+/// Smallest share of the lag in all response time, and smallest mean lag in ms, at which the lag distorts means. The
+/// second bound is for targets that answer within a millisecond: a tenth of that is the cost of a system call.
 const LAG_OF_ALL: f64 = 0.1;
 const LAG_MEAN: f64 = 1.0;
-/// Samples that end within this time in ms after a pause of the process were delayed by the pause. The second value is
-/// the largest share of seconds that may be excluded this way. Any run may have a single pause.
+/// Samples that end within this time in ms after a pause of the process were delayed by the pause. `EXCEPTIONS` is the
+/// largest share of seconds that may be excluded this way. Any run may have a single pause.
 const AFTER_STALL: i64 = 1500;
 const EXCEPTIONS: f64 = 0.1;
 

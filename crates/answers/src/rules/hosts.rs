@@ -18,26 +18,26 @@ pub(super) const LEAST: usize = 10;
 /// Smallest request rate per second at which ratios per request are meaningful.
 const RATE: f64 = 10.0;
 
-/// Connections opened per request from which a host keeps none; and accepted connections per request up to which
-/// the clients keep theirs.
+/// Thresholds for a host that does not reuse its connections: it opens at least `OPENED` connections per request. It
+/// accepts at most `ACCEPTED` connections per request, because its clients reuse theirs.
 const OPENED: f64 = 0.5;
 const ACCEPTED: f64 = 0.2;
-/// Connections opened per request, and per second, throughout the run, from which connections are kept too briefly:
-/// servers and proxies use one for 100 requests and more (nginx: `keepalive_requests`). Accepted connections are at
-/// most this share of the opened ones.
+/// Thresholds for a host that keeps its connections too briefly: smallest number of connections opened per request, and
+/// per second, in each half of the run; `FEWER`: largest ratio of accepted to opened connections. Servers and proxies
+/// use a connection for 100 requests or more (nginx: `keepalive_requests`).
 const BRIEFLY: f64 = 0.05;
 const BRIEFLY_PER_S: f64 = 10.0;
 const FEWER: f64 = 0.5;
 
-/// Thresholds for the traffic of one of several similar hosts, as multiples of an equal share. Below the first, the
-/// host gets too little traffic. Below the second, it counts as a host without traffic.
+/// Thresholds for the traffic of one of several similar hosts, as multiples of an equal share. Below `LITTLE`, the host
+/// gets too little traffic. Below `NOTHING`, it counts as a host without traffic.
 const LITTLE: f64 = 0.5;
 const NOTHING: f64 = 0.1;
 /// Smallest total traffic of similar hosts in bytes per second: reading an exporter also causes some.
 const TRAFFIC: f64 = 10_000.0;
 
-/// Repeated connect attempts of a host in a run from which one of its backends is unreachable. A healthy network
-/// loses none.
+/// Smallest number of repeated connect attempts of a host in a run that shows that one of its backends is unreachable.
+/// A healthy network loses no SYN.
 const REPEATS: f64 = 3.0;
 
 /// Share of processor time that counts as busy without load, and the share of the highest rate that counts as little

@@ -15,7 +15,7 @@ const ID_OF_HOSTS: &str = "host_java";
 
 /// Smallest share of the run's time that collections take for a finding.
 const SHARE: f64 = 0.05;
-/// Collection time in s within a second from which it is reported: as long as a stall of the generator.
+/// Smallest collection time in s within a second that is reported: as long as a stall of the generator.
 const LONG: f64 = 0.2;
 /// Smallest number of seconds for a share.
 const LEAST_SECONDS: usize = 10;

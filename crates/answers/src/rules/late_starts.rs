@@ -25,8 +25,8 @@ const MISSED_LEAST: u64 = 10;
 /// Number of standard deviations of missing starts if the plan's rate is compared with its samples. In this case
 /// each user may have one sample that does not count yet, start times scatter by chance, and timers have jitter.
 const SIGMAS: f64 = 3.0;
-/// Number of seconds under load from which their observed scatter is used: a Constant Throughput Timer scatters
-/// less than chance. Below the second value, Student's t accounts for the error of the scatter.
+/// Smallest number of seconds under load whose observed scatter is used: a Constant Throughput Timer scatters less than
+/// chance. With fewer than `KNOWN_SECONDS`, Student's t accounts for the error of the scatter.
 const LEAST_SECONDS: usize = 8;
 const KNOWN_SECONDS: usize = 20;
 /// Probability of a normal value below three standard deviations.
@@ -41,7 +41,7 @@ const BUSY: f64 = 0.9;
 const PAUSE: f64 = 0.4;
 /// Shortest pause in ms.
 const PAUSE_LEAST: f64 = 500.0;
-/// Ratio to the response time under light load from which responses wait in the target.
+/// Smallest ratio of the response time to that under light load that shows that requests wait in the target.
 const SLOWER: f64 = 2.0;
 /// Smallest share of the missing starts that a pause explains.
 const MOST: f64 = 0.5;

@@ -15,9 +15,9 @@ use crate::verdict::Said;
 const MISSED: f64 = 0.01;
 /// Largest share of missing samples at which timers, and not the target, set the rate. Timers have jitter.
 pub(super) const MISSED_OF_SAMPLES: f64 = 0.05;
-/// Growth in users, as a share of the starts, from which the target does not keep up.
+/// Largest growth in users, as a share of the starts, with which the target keeps up.
 const BEHIND: f64 = 0.05;
-/// Share of the seconds in which users leave from which the number of users is not constant.
+/// Smallest share of seconds in which users leave, with which the number of users counts as varying.
 const COME_AND_GO: f64 = 0.1;
 /// Limits for a load in steps: largest number of steps, smallest length of a step in seconds, smallest number of
 /// users between two steps, and smallest share of the run's seconds that the steps cover. In the other seconds,

@@ -22,11 +22,11 @@ const SAME_RATE: f64 = 0.1;
 /// Largest ratio of the response rate in the second half of that period to that in the first half, without its
 /// first second, beyond chance. A target that finishes more and more requests is slow, but not at its limit.
 const NO_MORE: f64 = 1.1;
-/// Share of the final rate of starts from which an earlier, lower rate also counts: a growing load may exceed the
-/// limit by then.
+/// Smallest earlier rate of starts that counts as the same load, as a share of the final rate: a growing load may
+/// already exceed the limit at this rate.
 const RISING: f64 = 0.4;
-/// Number of equal parts of the period. In each part users must grow by at least this share of their growth if equally
-/// many users had ended in each.
+/// Number of parts of equal length into which the period is divided; and the smallest growth of users in each part, as
+/// a share of the growth if users had ended at a constant rate.
 const PARTS: usize = 4;
 const EVEN: f64 = 0.4;
 /// Smallest growth in users: as a number, and as a share of the starts.
@@ -40,13 +40,13 @@ const DRAINS: usize = 4;
 const LEFT: f64 = 0.25;
 /// Largest ratio of the request rate after the last start to the request rate before the last start.
 const NO_FASTER: f64 = 1.5;
-/// Ratio of ended users to requests from which each user counts as one request.
+/// Smallest ratio of ended users to requests with which each user counts as one request.
 const ONE_EACH: f64 = 0.8;
 /// Time in ms after the last start within which cut samples count as in flight at that start.
 const CUT_MS: i64 = 2000;
 /// Smallest ratio of the response time at the end to that at the beginning.
 const SLOWER: f64 = 1.5;
-/// Share of failures from which the rule is silent.
+/// Largest share of failures for a finding.
 const FAILED: f64 = 0.05;
 
 /// A second, with the number of users that were due to start in it.
@@ -207,9 +207,9 @@ fn at_last_rate<'s, 'r>(starts: &'s [Starts<'r>]) -> &'s [Starts<'r>] {
     &starts[starts.len() - same..]
 }
 
-/// True if the target continued at the same rate after the last start, as far as the record shows. Half of the time
-/// later, about half of the users are still there. With slow responses and no queue, most users leave soon, or many at
-/// once.
+/// True if the target continued at the same rate after the last start, as far as the record shows. In this case about
+/// half of the users are left halfway through the rest of the record. With slow responses and no queue, most users
+/// leave soon, or many at once.
 fn drains_evenly(record: &Record, seconds: &[Second]) -> bool {
     let last = &seconds[seconds.len() - 1];
     let from = record.seconds.partition_point(|s| s.at_ms <= last.at_ms);
@@ -243,8 +243,8 @@ fn is_full(seconds: &[Second]) -> bool {
     rate(after) <= NO_MORE * rate(before) + chance
 }
 
-/// True if the number of users grows in each part of the period. `ended`: number of users that ended in the whole
-/// period.
+/// True if the number of users grows evenly: in each part of the period by at least [`EVEN`] of the growth if the users
+/// that `ended` in the whole period had ended at a constant rate.
 fn is_even(starts: &[Starts], ended: f64) -> bool {
     let behind = &starts[1..];
     let length = |starts: &[Starts]| starts.iter().map(|(s, _)| f64::from(s.ms)).sum::<f64>();

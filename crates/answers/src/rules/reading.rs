@@ -15,8 +15,8 @@ const UNREAD_BACKLOG: u64 = 64 << 10;
 const UNREAD_SECONDS: u64 = 5;
 /// Unread bytes of a socket below which growth is ignored.
 const UNREAD_SOME: u64 = 4 << 10;
-/// Zero windows per held connection, or per request, from which they are no coincidence; and the smallest number of
-/// zero windows.
+/// Largest number of zero windows per held connection, or per request, that may be a coincidence; and smallest number
+/// of zero windows for a finding.
 const ZERO_WINDOWS_HELD: f64 = 0.001;
 const ZERO_WINDOWS_REQUESTS: f64 = 0.05;
 const ZERO_WINDOWS_LEAST: u64 = 10;

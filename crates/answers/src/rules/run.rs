@@ -151,7 +151,7 @@ fn lacks_load(record: &Record) -> Option<Words> {
     })
 }
 
-/// Returns the reason why a run is undecided that was interrupted before its planned end.
+/// Returns a phrase about a run that was interrupted before its planned end: the reason why such a run is undecided.
 pub fn interrupted() -> Words {
     words!("the run was interrupted before its end", "运行在结束前被中断")
 }

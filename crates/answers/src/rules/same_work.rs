@@ -51,7 +51,7 @@ pub(super) fn asks_for_other_work(record: &Record, label: Option<u32>, times: [S
 /// Smallest ratio and smallest difference in bytes between response sizes that count as different.
 const LARGER: f64 = 1.5;
 const LARGER_BYTES: f64 = 100.0;
-/// Difference between the shares of failures from which sizes are not compared: errors have other sizes.
+/// Largest difference between the shares of failures with which sizes are compared: errors have other sizes.
 const FAILING: f64 = 0.01;
 
 /// Returns the mean response sizes in bytes of two periods if they differ. Failures have other sizes: `None` if their

@@ -14,15 +14,15 @@ use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 const ID: &str = "host_sessions";
 
-/// Sessions per connection of the run from which the connections behind a proxy are considered not kept. A device
-/// that counts both sides of a connection has two sessions per connection.
+/// Smallest number of sessions per connection of the run that shows that a proxy does not reuse its connections. A
+/// device that counts both sides of a connection has two sessions per connection.
 const MANY: f64 = 3.0;
 /// Smallest number of connections of the run, and largest number of connections opened per request, for the comparison.
 /// A plan that opens a connection per request fills the device itself.
 const HELD: f64 = 20.0;
 const OPENED: f64 = 0.2;
-/// Share of the run's connections that exist at the first reading from which this reading does not show the number
-/// of sessions of others.
+/// Share of the run's connections that are open at the first reading. If the share is at least this value, the reading
+/// does not show the number of sessions of others.
 const FROM_THE_START: f64 = 0.5;
 /// Divisor of the number of readings: the last part of the readings is compared with the first reading.
 const END: usize = 2;

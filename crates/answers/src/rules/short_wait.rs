@@ -28,8 +28,8 @@ const MOST: f64 = 0.95;
 const PART: f64 = 0.97;
 /// Smallest number of successful responses.
 const ANSWERS: u64 = 100;
-/// The shortest and the longest wait before a failure, in ms, and the wait from which a time limit is an equally
-/// likely explanation.
+/// The shortest and the longest wait before a failure, in ms, and the shortest wait that a time limit explains equally
+/// well.
 const LENGTH: (f64, f64) = (2.0, 120_000.0);
 const LONG: f64 = 900.0;
 /// Smallest number of responses that took longer than the failures, and their smallest share of the failures.
@@ -55,7 +55,8 @@ const WIDER: f64 = 2.0;
 /// the quantile of the fastest responses.
 const FASTER: f64 = 0.7;
 const FASTEST: f64 = 0.001;
-/// Relative uncertainty up to which a wait from a result file is reported as one number; such times are whole ms.
+/// Largest relative uncertainty with which a wait from a result file is reported as one number; times in result files
+/// are whole ms.
 const KNOWN: f64 = 0.1;
 /// Smallest number of seconds in each third by load, and smallest ratio of the failed shares in the thirds with the
 /// most and the fewest requests in flight.

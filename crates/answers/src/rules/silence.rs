@@ -30,8 +30,8 @@ const AT_A_TIME: f64 = 2.5;
 /// ms.
 const LONGER: f64 = 0.5;
 const LONGER_MS: f64 = 100.0;
-/// Largest share of the silence in which the generator may have paused, and of the requests' time that the generator
-/// may have used.
+/// Largest share of the silence in which the generator was paused, and largest share of the lag in the requests' time
+/// after the silence.
 const OWN: f64 = 0.1;
 /// Largest rate of reached time limits at other times, as a share of the rate during the silence.
 const USUAL: f64 = 0.1;

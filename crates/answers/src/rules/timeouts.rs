@@ -45,13 +45,14 @@ const SYN_SHARE: f64 = 0.001;
 /// retransmission, because otherwise connects are just slow.
 const SLOW_CONNECT: u64 = 500_000;
 const AT_AGE: f64 = 0.8;
-/// Share of retransmitted data above which segments are lost on the network, so the queue need not be full. But a full
-/// queue also drops data of connections that it has no room for. A network loses the second SYN as rarely as the first.
-/// So if far more SYNs are lost twice than that (this ratio, and at least this number), the queue is full.
+/// Smallest share of retransmitted data that shows a loss of segments on the network, so that the queue need not be
+/// full. But a full queue also drops data of connections that it has no room for. A network loses the second SYN of a
+/// connect as rarely as the first. So the queue is full if connects that lost two SYNs are at least `TWICE` times as
+/// many as the loss explains, and at least `TWICE_LEAST`.
 const LOSS: f64 = 0.01;
 const TWICE: f64 = 10.0;
 const TWICE_LEAST: u64 = 5;
-/// Age in s from which a connect needed three SYNs.
+/// Shortest age in s of a connect that needed three SYNs.
 const TWICE_S: f64 = 1.9;
 
 /// Returns the densest point of a histogram of times: its middle in ms, and the number of values around it.
