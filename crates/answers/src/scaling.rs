@@ -156,7 +156,7 @@ pub struct Peak {
     pub load: f64,
     pub rate: f64,
     pub interval: Option<(f64, f64)>,
-    /// True if the peak lies far beyond the largest tested load (above `REACH` times): reports do not show it among their
+    /// True if the peak lies beyond [`REACH`] times the largest tested load: reports do not show it among their
     /// headline metrics.
     pub extrapolated: bool,
 }
