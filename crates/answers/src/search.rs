@@ -172,8 +172,8 @@ pub fn classify(trials: &[Trial], exceed: f64, sum: f64) -> Class {
     }
 }
 
-/// Probability that a load holds: below the first value, a failed probe makes the load an upper bound; from the second
-/// value on, a probe that held is believed although another one failed.
+/// Probability that a load holds: below `UPPER`, a failed probe makes the load an upper bound; from `LOWER` on, a probe
+/// that held is believed although another one failed.
 const UPPER: f64 = 0.2;
 const LOWER: f64 = 0.5;
 

@@ -368,7 +368,8 @@ fn waiting(k: f64, light: &[&Second]) -> f64 {
     light.iter().map(wait).sum::<f64>() / count_of(light).max(1) as f64
 }
 
-/// Estimates K from the time of requests in seconds of light load; `None` if there are too few.
+/// Estimates K = C·S₀, with S₀ from the requests in `light`, the seconds under a light load. Returns `None` if there
+/// are too few requests.
 fn with_light(light: &[&Second], plateau: &Plateau) -> Option<Workers> {
     let hist = service(light.iter().copied());
     if hist.total() < ALONE_LEAST {

@@ -56,8 +56,8 @@ const BELOW: f64 = 4.0;
 const BEYOND: f64 = 1.2;
 /// Smallest K that counts as a limit.
 const LEAST: f64 = 1.5;
-/// Failures of one duration: nine of ten lie within this share of it, or within this many ms. If the duration is at
-/// least the last share of a usual response time, the failures may come from a wait.
+/// Failures of one duration: nine of ten lie within the share `WITHIN` of it, or within `WITHIN_MS`. If the duration is
+/// at least the share `WAITS` of a usual response time, the failures may come from a wait.
 const WITHIN: f64 = 0.25;
 const WITHIN_MS: f64 = 1.5;
 const WAITS: f64 = 0.3;
@@ -71,8 +71,8 @@ const WITH_HALF: usize = 4;
 /// pairs.
 const THINNED: f64 = 0.1;
 const ADJACENT: usize = 20;
-/// Largest ratio of the ends of a narrow interval. In a wider interval, the reported number is above this share of the
-/// estimate.
+/// Largest ratio of the ends of a narrow interval. In a wider interval, the reported number is above the share `NEAR`
+/// of the estimate.
 const NARROW: f64 = 1.3;
 const NEAR: f64 = 0.9;
 /// Smallest number of pieces under one load that is always above the limit.
