@@ -288,12 +288,12 @@ fn queue_words((slow, all): (u64, u64), syns: u64, counted: Option<u64>) -> Word
         if counted.is_some() { ("full", "已满") } else { ("probably full", "可能已满") };
     let (more, more_zh) = counted.map(count).map_or_else(Default::default, |n| {
         (
-            format!("; the kernel counted {n} that found no room"),
+            format!("; connections that the kernel rejected: {n}"),
             format!("；内核统计有 {n} 次没有空位"),
         )
     });
     words!(
-        "The target's accept queue is {full}: {late} of {of} connects ({part}) took 1, 3 or 7 s, the times at which a lost SYN is sent again ({sent} were){more}.",
+        "The target's accept queue is {full}: {late} of {of} connects ({part}) took 1, 3 or 7 s, the times after which a lost SYN is sent again (SYNs sent again: {sent}{more}).",
         "被测系统的接受队列{full_zh}：{of} 次连接中有 {late} 次（{part}）耗时 1、3 或 7 s，正是丢失的 SYN 被重发的时间（重发 {sent} 次）{more_zh}。"
     )
 }
@@ -348,7 +348,7 @@ pub(super) fn accept_queue(record: &Record) -> Said {
     ]);
     if share < LOSS {
         finding = finding.rules_out(words!(
-            "loss of packets: data is hardly sent again",
+            "loss of packets: hardly any data is sent again",
             "丢包：数据几乎没有重传"
         ));
     }
