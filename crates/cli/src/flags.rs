@@ -165,29 +165,29 @@ pub(crate) enum JmeterVerb {
         /// JMeter's folder, or its program; by default THRONG_JMETER, JMETER_HOME or the next jmeter in PATH when it is needed.
         #[arg(long, value_name = "PATH", conflicts_with = "remove")]
         jmeter: Option<PathBuf>,
-        /// Remove it.
+        /// Remove the command.
         #[arg(long)]
         remove: bool,
     },
     /// Install throng-java for tools that start JMeter with java, like jmeter-maven-plugin: it runs plans in Throng, and in
     /// Java if Throng refuses them.
     InstallJava {
-        /// The folder.
+        /// Folder for throng-java.
         #[arg(value_name = "DIR")]
         folder: PathBuf,
-        /// Remove it.
+        /// Remove throng-java.
         #[arg(long)]
         remove: bool,
     },
-    /// Run a command line of java's that starts JMeter in Throng, or in Java if Throng refuses it: what the program of
-    /// install-java does.
+    /// Run a java command that starts JMeter: in Throng, or in Java if Throng refuses it. The program of install-java
+    /// runs this.
     #[command(disable_help_flag = true)]
     Java {
         /// Java's arguments.
         #[arg(value_name = "ARGUMENT", trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<OsString>,
     },
-    /// Run a command line of JMeter's in Throng, or in JMeter if Throng refuses it: what the program of install-shim does.
+    /// Run a jmeter command: in Throng, or in JMeter if Throng refuses it. The program of install-shim runs this.
     #[command(disable_help_flag = true)]
     Line {
         /// JMeter's arguments.
@@ -243,8 +243,8 @@ pub(crate) struct RunFlags {
     fleet: Option<String>,
     #[command(flatten)]
     choice: ChoiceFlags,
-    /// Agents send their rows there instead of here: an address that takes PUT, in which {run}, {agent} and {file} are
-    /// filled in, or the path of a folder on each machine.
+    /// Destination to which agents send their result rows instead of to this machine: a URL that accepts PUT, in which
+    /// {run}, {agent} and {file} are replaced, or the path of a folder on each machine.
     #[arg(long, value_name = "PLACE")]
     rows_to: Option<String>,
     /// If a worker process dies: let the others go on, or stop the run.
@@ -256,11 +256,11 @@ pub(crate) struct RunFlags {
     /// Local addresses to connect from, one for each user in turn: addresses, ranges, interfaces.
     #[arg(long, value_name = "ADDRESSES")]
     source: Option<String>,
-    /// WebSocket connections that the whole run opens per second, at most.
+    /// Maximum number of WebSocket connections that the whole run opens per second.
     #[arg(long, value_name = "N")]
     connect_rate: Option<f64>,
-    /// Put a header on every HTTP request and WebSocket handshake, so that servers can tell the test's traffic apart. May be
-    /// given several times; it takes the place of the plan's header of that name.
+    /// Put a header on every HTTP request and WebSocket handshake, so that servers can tell the test's traffic apart.
+    /// It replaces the plan's header of the same name. May be given several times.
     #[arg(long, value_name = "NAME=VALUE", value_parser = engine::check_tag)]
     tag: Vec<String>,
     /// Chart a number in responses over time: NAME=VARIABLE that the plan extracts, NAME=header:NAME of a response header, or
@@ -270,25 +270,26 @@ pub(crate) struct RunFlags {
     /// Put a member into W3C's header baggage of every request, which services pass on. May be given several times.
     #[arg(long, value_name = "KEY=VALUE", value_parser = engine::check_baggage)]
     baggage: Vec<String>,
-    /// Begin a trace with every sample (W3C's header traceparent); the report has the numbers of the slowest and of failed
-    /// ones. With =sampled, requests ask servers to record the traces.
+    /// Begin a trace with every sample (W3C's header traceparent); the report shows the trace ids of the slowest and of
+    /// failed samples. With =sampled, requests ask servers to record the traces.
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = ["true", "sampled", "false"])]
     traceparent: Option<String>,
-    /// Watch a host while the run lasts: an exporter of Prometheus, asked once a second. May be given several times.
-    /// Append ,ports=N to tell how many local ports the host has.
+    /// Watch a host during the run: a Prometheus exporter, queried once a second. May be given several times. Append
+    /// ,ports=N for the number of the host's local ports.
     #[arg(long, value_name = "NAME=URL", value_parser = watch::Host::parse)]
     watch: Vec<watch::Host>,
-    /// Ask an Alertmanager every two seconds which alerts fire, and mark their begins and ends in the run.
+    /// Query an Alertmanager for firing alerts every two seconds, and mark their start and end in the run.
     #[arg(long, value_name = "URL", value_parser = watch::Host::alertmanager)]
     alerts: Option<watch::Host>,
-    /// Send figures elsewhere while the run lasts: influxdb=URL, prometheus[=ADDRESS], prometheus-remote-write=URL or
-    /// otlp=URL. May be given several times. Secrets come from the environment, like THRONG_INFLUXDB_TOKEN.
+    /// Send metrics to a monitoring system during the run: influxdb=URL, prometheus[=ADDRESS],
+    /// prometheus-remote-write=URL or otlp=URL. May be given several times. Secrets come from the environment, like
+    /// THRONG_INFLUXDB_TOKEN.
     #[arg(long, value_name = "KIND=ADDRESS")]
     out: Vec<String>,
     /// Make no report.html in the run's folder.
     #[arg(long)]
     no_report: bool,
-    /// Put the tables of JMeter's dashboard into report.html; they are made of the rows of --jtl or -l.
+    /// Put the tables of JMeter's dashboard into report.html; they are computed from the rows of --jtl or -l.
     #[arg(long, conflicts_with = "no_report")]
     jmeter_figures: bool,
     /// Write a summary in Markdown, for a pull request or a job's page.
@@ -297,8 +298,8 @@ pub(crate) struct RunFlags {
     /// Write a summary in the form of k6's --summary-export, as GitLab's widget for load tests reads it.
     #[arg(long, value_name = "FILE")]
     k6_summary: Option<PathBuf>,
-    /// Serve a page in a browser that follows the run, changes it, and becomes its report; without an address on this
-    /// machine alone, at any free port.
+    /// Serve a web page that shows the run, controls it, and becomes its report; without an address, only on this
+    /// machine and on a free port.
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     web: Option<::web::Address>,
     #[command(flatten)]
@@ -353,7 +354,8 @@ struct JmeterFlags {
     /// Make JMeter's report of the rows at the end of the run.
     #[arg(short = 'e', long = "reportatendofloadtests")]
     report: bool,
-    /// Folder of JMeter's report: index.html and statistics.json; it must be empty or not be there, or -f deletes it.
+    /// Folder of JMeter's report: index.html and statistics.json; it must be empty or must not exist, unless -f deletes
+    /// it.
     #[arg(short = 'o', long = "reportoutputfolder", value_name = "FOLDER")]
     report_folder: Option<PathBuf>,
 }
@@ -392,7 +394,7 @@ enum OnLoss {
 
 #[derive(Debug, Args)]
 pub(crate) struct CtlFlags {
-    /// Parent folder of the runs' folders; the test that runs is looked for there.
+    /// Parent folder of the runs' folders, in which the running test is looked up.
     #[arg(long, value_name = "FOLDER", default_value = "runs")]
     pub(crate) runs: PathBuf,
     /// The run's folder, unless only one test runs, and the request.
@@ -428,7 +430,7 @@ pub(crate) struct TargetFlags {
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoFlags {
-    /// Name of the example; there is one.
+    /// Name of the example; the only one is fitness.
     #[arg(default_value = "fitness")]
     pub(crate) name: String,
     /// Print the summary as JSON on standard output.
@@ -456,7 +458,7 @@ pub(crate) struct VerdictFlags {
     /// The folder of a run, its record, or a result file of JMeter or Throng; - is standard input.
     #[arg(value_name = "RUN|JTL")]
     pub(crate) path: PathBuf,
-    /// Print it as JSON: the form is the one under `verdict` in summary.json.
+    /// Print the verdict as JSON, in the form that it has under `verdict` in summary.json.
     #[arg(long)]
     pub(crate) json: bool,
     /// Language; by default that of LANG.
@@ -487,7 +489,7 @@ pub(crate) struct ReportFlags {
     /// Write all tables, too, into this folder: each as CSV and as JSON.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) tables: Option<PathBuf>,
-    /// Language in which it opens; by default that of LANG. Readers can switch.
+    /// Language in which the report opens; by default that of LANG. Readers can switch.
     #[arg(long)]
     pub(crate) lang: Option<Lang>,
     /// Add the tables of JMeter's dashboard, by its formulas: of a result file, or of a run with --jtl.
@@ -647,7 +649,7 @@ fn joined(texts: &[String], by: &str) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join(by))
 }
 
-/// Parses the destination for the rows of agents.
+/// Parses the destination to which agents send their result rows.
 fn rows_to(place: Option<&str>) -> Result<Option<RowsTo>, String> {
     let token = std::env::var("THRONG_ROWS_TOKEN").ok().filter(|token| !token.is_empty());
     place.map(|place| RowsTo::read(place, token)).transpose()

@@ -50,7 +50,7 @@ pub(crate) struct Request {
     pub(crate) fleet: Option<fleet::remote::Way>,
     /// `--relays`: agents through which the other agents are reached.
     pub(crate) relays: Option<fleet::remote::Relays>,
-    /// `--rows-to`: destination to which agents send their rows, instead of this machine.
+    /// `--rows-to`: destination to which agents send their result rows instead of to this machine.
     pub(crate) rows_to: Option<fleet::remote::RowsTo>,
     /// True if the death of a worker stops the run.
     pub(crate) stop_on_loss: bool,

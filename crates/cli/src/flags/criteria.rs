@@ -11,7 +11,8 @@ use crate::criteria::Criteria;
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Criteria; exit code 4 if one is not met, 6 if one is undecided")]
 pub(crate) struct CriteriaFlags {
-    /// A condition that the run must meet, like 'p99 < 500ms' or 'error% < 1'; a time needs one on errors beside it.
+    /// A condition that the run must meet, like 'p99 < 500ms' or 'error% < 1'; use a condition on times together with
+    /// one on errors.
     #[arg(long, value_name = "CRITERION", value_parser = Criterion::parse)]
     fail: Vec<Criterion>,
     /// A condition that ends the run early, like 'error% > 20 over 30s'.

@@ -19,7 +19,7 @@ pub(crate) struct ChoiceFlags {
     /// A label that agents must have. May be given several times.
     #[arg(long, value_name = "NAME=VALUE", value_parser = label)]
     label: Vec<(String, String)>,
-    /// Reach the machines of --fleet by relays, each of which hears a part of them and reports in its place: so many
+    /// Reach the machines of --fleet through relays, each of which merges the reports of a part of them: a number of
     /// processes on this machine, or machines: ssh:user@a,user@b.
     #[arg(long, value_name = "N|MACHINES", requires = "fleet")]
     relays: Option<String>,
@@ -63,8 +63,8 @@ pub(crate) struct AgentFlags {
     /// File with the operator's public key: the agent runs what this key has signed, and nothing else.
     #[arg(long, value_name = "FILE", env = "THRONG_OPERATOR_KEY")]
     pub(crate) operator_key: Option<String>,
-    /// A host, an address or a network that the agent may load: a.example, *.example, 10.0.0.0/8, each with a port behind
-    /// it or without. May be given several times; without it there is no limit.
+    /// A host, an address or a network that the agent may load, with or without a port: a.example, *.example,
+    /// 10.0.0.0/8. May be given several times; by default all targets are allowed.
     #[arg(long, value_name = "TARGET", value_delimiter = ',', env = "THRONG_AGENT_ALLOW_TARGET")]
     pub(crate) allow_target: Vec<String>,
     /// End after one run.
@@ -104,13 +104,13 @@ pub(crate) struct ManifestFlags {
     /// Number of agents, each a pod.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) agents: u32,
-    /// Names of the agents: this, and their index from 0.
+    /// Prefix of the agents' names; the suffix is their index from 0.
     #[arg(long, value_name = "TEXT", default_value = "k")]
     pub(crate) prefix: String,
     /// The image with Throng.
     #[arg(long, value_name = "IMAGE")]
     pub(crate) image: Option<String>,
-    /// Where the agents wait: nats://host:4222.
+    /// The NATS server at which the agents wait: nats://host:4222.
     #[arg(long, value_name = "URL")]
     pub(crate) nats: Option<String>,
     /// Run a NATS server beside the agents, with the files of the Secret throng-nats.
@@ -122,8 +122,8 @@ pub(crate) struct ManifestFlags {
     /// The zone of the agents.
     #[arg(long, value_name = "ZONE", value_parser = token)]
     pub(crate) zone: Option<String>,
-    /// Folder of `throng fleet up`: its certificate and the agents' keys are printed as a Secret. Without it, the Secret
-    /// throng-keys is there already.
+    /// Folder of `throng fleet up`: its certificate and the agents' keys are printed as a Secret. Without this folder,
+    /// the Secret throng-keys must already exist.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) keys: Option<PathBuf>,
     /// A target that the agents may load, as for `throng agent`. May be given several times.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use plan::load::{LoadOverrides, LoadSettings};
 
-/// Load in place of what the plan's thread groups say.
+/// Load that replaces the load of the plan's thread groups.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Load, in place of what the plan's thread groups say")]
 pub(crate) struct LoadFlags {

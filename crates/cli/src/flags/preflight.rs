@@ -26,10 +26,12 @@ pub(crate) struct PreflightFlags {
     /// Size of the largest message, instead of that of the plan's WebSocket messages: bytes, or with K or M.
     #[arg(long, value_name = "SIZE", value_parser = crate::preflight::parse_size)]
     pub(crate) message: Option<u64>,
-    /// Judge a file of kernel settings (sysctl.conf): what each line lowers or raises here, and whether the load fits then.
+    /// Judge a file of kernel settings (sysctl.conf): settings of this machine that it would lower or raise, and
+    /// whether the load would then fit.
     #[arg(long, value_name = "FILE", conflicts_with = "fix")]
     pub(crate) sysctl: Option<PathBuf>,
-    /// Ask a host once that a run would watch; without NAME=URL, those of throng.toml. May be given several times.
+    /// Query a host once, as a run with --watch does; without NAME=URL, the hosts of throng.toml. May be given several
+    /// times.
     #[arg(long, value_name = "NAME=URL", num_args = 0..=1, default_missing_value = "", value_parser = Asked::parse)]
     pub(crate) watch: Vec<Asked>,
     /// Raise the settings of this machine that are too small, and print the commands that undo it.

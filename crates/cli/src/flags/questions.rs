@@ -25,10 +25,10 @@ pub(crate) struct SweepFlags {
     /// End a point when the 95 % interval of its mean is within ± this share.
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = share)]
     pub(crate) precision: f64,
-    /// End a point after this time at the latest.
+    /// Maximum duration of a point.
     #[arg(long, value_name = "TIME", default_value = "1m", value_parser = answers::time::parse)]
     pub(crate) at_most: Duration,
-    /// A point lasts at least this long.
+    /// Minimum duration of a point under full load.
     #[arg(long, value_name = "TIME", default_value = "20s", value_parser = answers::time::parse)]
     pub(crate) at_least: Duration,
     /// Time in which the users of a point are started.
@@ -60,7 +60,7 @@ pub(crate) struct CapacityFlags {
     /// Measured time of a probe.
     #[arg(long, value_name = "TIME", default_value = "1m", value_parser = answers::time::parse)]
     pub(crate) probe: Duration,
-    /// Time before it, in which the load rises and the target settles.
+    /// Time before the measured time of a probe, in which the load rises and the target settles.
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = answers::time::parse)]
     pub(crate) settle: Duration,
     /// End a clear probe early when the 95 % interval of its mean is within ± this share.
@@ -83,11 +83,11 @@ pub(crate) struct CompareFlags {
     /// Folders of runs or sweeps, result files, or with --repeat plans: A, then B.
     #[arg(value_name = "A B", num_args = 0..=2)]
     pub(crate) sides: Vec<PathBuf>,
-    /// A plan to run, twice: A, then B. The same as naming both in front.
+    /// A plan to run. Must be given twice, for A and for B; the same as two plans as arguments.
     #[arg(long = "plan", value_name = "PLAN", conflicts_with = "sides", value_parser = more_than_once)]
     pub(crate) plans: Vec<PathBuf>,
-    /// Exit with code 4 if this change is there beyond chance, like 'p95 > +5%', 'error% > +0.1%' and 'checks% < -1%'; may be given
-    /// several times.
+    /// Exit with code 4 if this change is found and significant, like 'p95 > +5%', 'error% > +0.1%' and 'checks% <
+    /// -1%'; may be given several times.
     #[arg(long, value_name = "CHANGE")]
     pub(crate) fail_if: Vec<String>,
     /// Run both plans this many times, in turns: A B A B.
@@ -102,10 +102,10 @@ pub(crate) struct CompareFlags {
     /// With plans: time of each run.
     #[arg(long, value_name = "TIME", value_parser = answers::time::parse)]
     pub(crate) duration: Option<Duration>,
-    /// Changes below this do not count; of errors 0.1 points.
+    /// Smallest relative change that counts. For shares of errors it is always 0.1 percentage points.
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = share)]
     pub(crate) floor: f64,
-    /// Compare anyway what cannot be compared; the reasons are still printed.
+    /// Compare even results that are not comparable; the reasons are still printed.
     #[arg(long)]
     pub(crate) anyway: bool,
     #[command(flatten)]
@@ -122,7 +122,7 @@ pub(crate) struct OutputFlags {
     /// Parent folder of the folders of runs.
     #[arg(long, value_name = "FOLDER", default_value = "runs")]
     pub(crate) runs: PathBuf,
-    /// Make no report.html. Of two results that are compared nothing is written then.
+    /// Make no report.html. A comparison of two results then writes no files.
     #[arg(long)]
     pub(crate) no_report: bool,
     /// Write a summary in Markdown, for a pull request or a job's page.

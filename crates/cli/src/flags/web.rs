@@ -11,7 +11,7 @@ pub(crate) struct WebFlags {
     /// Folder with the folders of runs, sweeps, searches and comparisons.
     #[arg(value_name = "FOLDER", default_value = "runs")]
     pub(crate) folder: PathBuf,
-    /// Address to listen on: a port, or an address with a port; without it on this machine alone, at any free port.
+    /// Address to listen on: a port, or an address with a port; by default only on this machine, on a free port.
     #[arg(long, value_name = "ADDRESS", default_value = "", hide_default_value = true)]
     pub(crate) listen: ::web::Address,
     /// Language in which the page and new reports open; by default that of LANG. Readers can switch.

@@ -145,7 +145,7 @@ pub struct Agents {
     ticked: Instant,
     /// Result files: the coordinator's path, true if it contains CSV rows, and the file on the agents.
     pub(super) results: Vec<(PathBuf, bool, Results)>,
-    /// Destination to which agents send their rows; without one, the coordinator fetches them.
+    /// Destination to which agents send their result rows; without a destination, the coordinator fetches the rows.
     pub(super) rows_to: Option<RowsTo>,
     /// Progress of the end of the run, and true if the agents were released.
     pub(super) end: Option<super::fetch::End>,
@@ -290,7 +290,7 @@ impl Agents {
         notes
     }
 
-    /// Makes agents send their rows to this destination instead.
+    /// Makes agents send their result rows to this destination instead of to the coordinator.
     pub fn set_rows_to(&mut self, place: RowsTo) {
         self.rows_to = Some(place);
     }

@@ -50,7 +50,8 @@ impl io::Read for Body {
     }
 }
 
-/// The destination for the rows of a run. Placeholders in braces stand for the run, the agent and the result file.
+/// The destination for the result rows of a run's agents. Placeholders in braces stand for the run, the agent and the
+/// result file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowsTo {
     to: String,
