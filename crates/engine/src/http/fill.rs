@@ -211,8 +211,8 @@ fn begin_result(
     (result.bytes, result.sent) = (timing.received, timing.sent);
 }
 
-/// Fills in the facts of a request that are known before its outcome. The stash contains the facts that readers of
-/// the result need.
+/// Copies the description of a request from the stash to a result: URL, method, cookies, body and headers. In the
+/// stash, strings that no element of the plan reads may be empty.
 pub(crate) fn show_request(result: &mut SampleResult, stash: &Stash) {
     result.http = true;
     for (to, from) in [

@@ -207,8 +207,8 @@ fn save(cx: &mut Context<'_>, index: UserId, id: SamplerId, saved: Saved) {
     kept.push((id, saved));
 }
 
-/// Sends a request on a kept connection. The bytes are written if the socket accepts them, and the end of the
-/// stream is the response.
+/// Sends a request on a connection that the sampler has kept. If only the server has closed its side, the request is
+/// written and the response is empty. On any other kept connection the request fails.
 fn use_saved(
     cx: &mut Context<'_>,
     (owner, id, saved): (UserId, SamplerId, Saved),
