@@ -97,7 +97,7 @@ impl Dashboard {
             let words = if asked.at_end {
                 "Option -e requires -l option: the file that rows go to"
             } else {
-                "--jmeter-figures are made of the rows of all samples: add --jtl, or -l FILE"
+                "--jmeter-figures needs the rows of all samples: add --jtl or -l FILE"
             };
             return Err(console.fail(words, Exit::Usage));
         }
