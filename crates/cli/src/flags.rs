@@ -80,12 +80,12 @@ pub(crate) enum Verb {
     Demo(DemoFlags),
     /// Diagnose a run (finished or killed) or a result file.
     Verdict(VerdictFlags),
-    /// Make the HTML report of runs or result files, a Markdown summary, or tables as CSV and JSON.
+    /// Write the HTML report of runs or result files, a Markdown summary, or tables as CSV and JSON.
     Report(ReportFlags),
     /// Show the runs of a folder in a browser: reports, comparisons, names and tags.
     #[command(after_help = WEB_EXAMPLES)]
     Web(WebFlags),
-    /// Manage the Java and the jars of JMeter that scripts and plug-ins need.
+    /// Manage Java and JMeter's jars, which scripts and plug-ins need.
     #[command(subcommand)]
     Jvm(JvmVerb),
     /// Check the settings of signed and encrypted requests to a mobile gateway.
@@ -99,7 +99,7 @@ pub(crate) enum Verb {
     Completions(CompletionsFlags),
     /// Print the manual page, or write the pages of all verbs into a folder.
     Man(ManFlags),
-    /// Start an agent that waits for runs on a NATS server (ssh needs none).
+    /// Start an agent that waits for runs on a NATS server; runs over ssh start their agents themselves.
     #[command(after_help = AGENT_EXAMPLES)]
     Agent(AgentFlags),
     /// Set up remote load agents.
@@ -121,11 +121,12 @@ pub(crate) enum JvmVerb {
         /// Another Maven repository; by default the mirror of Maven's settings, or Maven Central.
         #[arg(long, value_name = "URL", env = "THRONG_MAVEN_REPOSITORY")]
         repository: Option<String>,
-        /// Fetch jars of plug-ins, too: those that public plans use, that have no native form, and that Maven Central has.
+        /// Fetch jars of plug-ins, too: those that public plans use, that Throng does not run natively, and that Maven
+        /// Central has.
         #[arg(long)]
         plugins: bool,
     },
-    /// Show the Java and the jars that a run would use.
+    /// Show which Java and which jars a run would use.
     Status {
         #[command(flatten)]
         properties: PropertyFlags,
@@ -162,7 +163,8 @@ pub(crate) enum JmeterVerb {
         /// Folder, which must be before JMeter's own in PATH.
         #[arg(value_name = "DIR")]
         folder: PathBuf,
-        /// JMeter's folder, or its program; by default THRONG_JMETER, JMETER_HOME or the next jmeter in PATH when it is needed.
+        /// JMeter's folder or program; by default that of THRONG_JMETER, of JMETER_HOME, or the next jmeter in PATH,
+        /// searched only when it is needed.
         #[arg(long, value_name = "PATH", conflicts_with = "remove")]
         jmeter: Option<PathBuf>,
         /// Remove the command.
@@ -201,7 +203,7 @@ pub(crate) struct RunFlags {
     /// The JMeter plan to run; - is standard input.
     #[arg(required_unless_present = "plan_option")]
     plan: Option<PathBuf>,
-    /// Write a row per sample, as JMeter does.
+    /// Write a row per sample to this file, as JMeter does.
     #[arg(short = 'l', long = "logfile", value_name = "FILE")]
     rows: Option<PathBuf>,
     /// Write a row per sample into the run's folder.
@@ -210,10 +212,10 @@ pub(crate) struct RunFlags {
     /// Delete result files that exist instead of appending to them.
     #[arg(short = 'f', long = "forceDeleteResultFile")]
     force: bool,
-    /// The run's log; by default in the run's folder.
+    /// Log file of the run; by default in the run's folder.
     #[arg(short = 'j', long = "jmeterlogfile", value_name = "FILE")]
     log: Option<PathBuf>,
-    /// Level of the log.
+    /// Level of the log, like DEBUG, or of a category, like engine=INFO. May be given several times.
     #[arg(short = 'L', long = "loglevel", value_name = "[CATEGORY=]LEVEL")]
     level: Vec<String>,
     /// Language of the verdict; by default that of LANG.
@@ -237,8 +239,8 @@ pub(crate) struct RunFlags {
     /// Processes that run users; by default one, or as many as the users' connections need.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     workers: Option<u32>,
-    /// Run on other machines: ssh:user@a,user@b:2222, where the program is copied if it is missing, or agents that wait
-    /// at a NATS server: nats://host:4222/pool.
+    /// Run on other machines: ssh:user@a,user@b:2222, to which Throng is copied if it is missing, or agents that wait
+    /// on a NATS server: nats://host:4222/pool.
     #[arg(long, value_name = "MACHINES")]
     fleet: Option<String>,
     #[command(flatten)]
@@ -247,7 +249,7 @@ pub(crate) struct RunFlags {
     /// {run}, {agent} and {file} are replaced, or the path of a folder on each machine.
     #[arg(long, value_name = "PLACE")]
     rows_to: Option<String>,
-    /// If a worker process dies: let the others go on, or stop the run.
+    /// Reaction to the death of a worker process: continue with the others, or stop the run.
     #[arg(long, value_name = "WHAT", default_value = "continue")]
     on_worker_lost: OnLoss,
     /// Start even if this machine has too little memory, threads or descriptors for the plan's users.
@@ -263,11 +265,11 @@ pub(crate) struct RunFlags {
     /// It replaces the plan's header of the same name. May be given several times.
     #[arg(long, value_name = "NAME=VALUE", value_parser = engine::check_tag)]
     tag: Vec<String>,
-    /// Chart a number in responses over time: NAME=VARIABLE that the plan extracts, NAME=header:NAME of a response header, or
-    /// NAME=timing:METRIC of Server-Timing. May be given several times.
+    /// Chart a number from responses over time: NAME=VARIABLE for a variable that the plan extracts, NAME=header:NAME
+    /// for a response header, or NAME=timing:METRIC for a metric of Server-Timing. May be given several times.
     #[arg(long, value_name = "NAME=SOURCE", value_parser = engine::check_series)]
     series: Vec<String>,
-    /// Put a member into W3C's header baggage of every request, which services pass on. May be given several times.
+    /// Add a member to the W3C header baggage of every request, which services pass on. May be given several times.
     #[arg(long, value_name = "KEY=VALUE", value_parser = engine::check_baggage)]
     baggage: Vec<String>,
     /// Begin a trace with every sample (W3C's header traceparent); the report shows the trace ids of the slowest and of
@@ -286,7 +288,7 @@ pub(crate) struct RunFlags {
     /// THRONG_INFLUXDB_TOKEN.
     #[arg(long, value_name = "KIND=ADDRESS")]
     out: Vec<String>,
-    /// Make no report.html in the run's folder.
+    /// Write no report.html into the run's folder.
     #[arg(long)]
     no_report: bool,
     /// Put the tables of JMeter's dashboard into report.html; they are computed from the rows of --jtl or -l.
@@ -295,7 +297,7 @@ pub(crate) struct RunFlags {
     /// Write a summary in Markdown, for a pull request or a job's page.
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
-    /// Write a summary in the form of k6's --summary-export, as GitLab's widget for load tests reads it.
+    /// Write a summary in the form of k6's --summary-export, which GitLab's widget for load tests reads.
     #[arg(long, value_name = "FILE")]
     k6_summary: Option<PathBuf>,
     /// Serve a web page that shows the run, controls it, and becomes its report; without an address, only on this
@@ -318,7 +320,7 @@ pub(crate) struct RunFlags {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of JMeter's command line")]
 struct JmeterFlags {
-    /// The plan, as JMeter's command line names it.
+    /// The plan, as on JMeter's command line.
     #[arg(
         short = 't',
         long = "testfile",
@@ -327,7 +329,7 @@ struct JmeterFlags {
         id = "plan_option"
     )]
     plan: Option<PathBuf>,
-    /// Accepted: Throng has no window.
+    /// Accepted without effect: Throng has no window.
     #[arg(short = 'n', long = "nongui")]
     nongui: bool,
     /// Host of the HTTP proxy.
@@ -348,10 +350,10 @@ struct JmeterFlags {
     /// Scheme of the proxy; only http is supported.
     #[arg(short = 'E', long = "proxyScheme", value_name = "SCHEME")]
     proxy_scheme: Option<String>,
-    /// A configuration of log4j: not read; prints a warning.
+    /// A log4j configuration: Throng does not read it and prints a warning.
     #[arg(short = 'i', long = "jmeterlogconf", value_name = "FILE")]
     log_config: Option<PathBuf>,
-    /// Make JMeter's report of the rows at the end of the run.
+    /// Write JMeter's report, computed from the rows, at the end of the run.
     #[arg(short = 'e', long = "reportatendofloadtests")]
     report: bool,
     /// Folder of JMeter's report: index.html and statistics.json; it must be empty or must not exist, unless -f deletes
@@ -397,7 +399,7 @@ pub(crate) struct CtlFlags {
     /// Parent folder of the runs' folders, in which the running test is looked up.
     #[arg(long, value_name = "FOLDER", default_value = "runs")]
     pub(crate) runs: PathBuf,
-    /// The run's folder, unless only one test runs, and the request.
+    /// The request; before it the run's folder, if several tests run.
     #[arg(
         value_name = "[RUN] REQUEST",
         required = true,
@@ -420,7 +422,7 @@ pub(crate) struct TargetFlags {
     /// Serve HTTPS with a self-signed certificate.
     #[arg(long)]
     pub(crate) tls: bool,
-    /// An option of the target.
+    /// An option of the target. May be given several times.
     #[arg(long = "option", value_name = "KEY=VALUE")]
     pub(crate) options: Vec<String>,
     /// End after this many seconds.
@@ -461,7 +463,7 @@ pub(crate) struct VerdictFlags {
     /// Print the verdict as JSON, in the form that it has under `verdict` in summary.json.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Language; by default that of LANG.
+    /// Language of the verdict; by default that of LANG.
     #[arg(long)]
     pub(crate) lang: Option<Lang>,
     /// The same as --lang zh.
@@ -473,23 +475,23 @@ pub(crate) struct VerdictFlags {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportFlags {
-    /// Folders of runs, also of those that were killed, of comparisons, sweeps and searches; records; or result files of
-    /// JMeter or Throng; - is standard input.
+    /// Folders of runs (finished or killed), comparisons, sweeps or searches; records; or result files of JMeter or
+    /// Throng; - is standard input.
     #[arg(value_name = "RUN|JTL", required = true)]
     pub(crate) paths: Vec<PathBuf>,
     /// File to write [default: report.html in the run's folder, or beside the result file].
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Write a summary in Markdown, too, for a pull request or a job's page.
+    /// Also write a summary in Markdown, for a pull request or a job's page.
     #[arg(long, value_name = "FILE")]
     pub(crate) markdown: Option<PathBuf>,
-    /// Write a summary of a run in the form of k6's --summary-export, too, as GitLab's widget for load tests reads it.
+    /// Also write a summary of a run in the form of k6's --summary-export, which GitLab's widget for load tests reads.
     #[arg(long, value_name = "FILE")]
     pub(crate) k6_summary: Option<PathBuf>,
-    /// Write all tables, too, into this folder: each as CSV and as JSON.
+    /// Also write all tables into this folder: each as CSV and as JSON.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) tables: Option<PathBuf>,
-    /// Language in which the report opens; by default that of LANG. Readers can switch.
+    /// Language in which the report opens; by default that of LANG. Readers can change it.
     #[arg(long)]
     pub(crate) lang: Option<Lang>,
     /// Add the tables of JMeter's dashboard, by its formulas: of a result file, or of a run with --jtl.
@@ -514,14 +516,14 @@ pub(crate) struct ManFlags {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainFlags {
-    /// The name, like rate_limit, 6 or criteria.
+    /// Name of a rule, an exit code or a page, like rate_limit, 6 or criteria.
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct HelpFlags {
-    /// The verb, like run, or jvm install; without it, the whole program.
+    /// The verb, like run or jvm install; without it, the whole program is described.
     #[arg(value_name = "VERB")]
     pub(crate) verb: Vec<String>,
 }

@@ -22,7 +22,8 @@ pub(crate) struct CheckFlags {
     /// Write a JUnit test for each plan.
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
-    /// Start Java, load the jars that the plan names, and compile its scripts. Both can run code of the plan.
+    /// Start Java, load the jars that the plan names, and compile its scripts. Loading and compiling can run code of
+    /// the plan.
     #[arg(long)]
     pub(crate) run_java: bool,
     #[command(flatten)]

@@ -13,7 +13,7 @@ pub(crate) struct ChoiceFlags {
     /// Agents that the run takes from the pool of --fleet nats://…; by default all that are free.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     agents: Option<u32>,
-    /// Part of the load for a zone of agents that wait: --zone eu=2 --zone us=1. Agents of other zones are not taken.
+    /// Share of the load for a zone of waiting agents: --zone eu=2 --zone us=1. Agents of other zones are not used.
     #[arg(long, value_name = "ZONE=PART", value_parser = zone, conflicts_with = "workers")]
     zone: Vec<(String, u32)>,
     /// A label that agents must have. May be given several times.
@@ -42,10 +42,11 @@ impl ChoiceFlags {
 
 #[derive(Debug, Args)]
 pub(crate) struct AgentFlags {
-    /// Take orders from standard input, and answer on standard output: frames for a coordinator, not for people.
+    /// Read a coordinator's orders from standard input, and answer on standard output. Coordinators use this; it is not
+    /// for people.
     #[arg(long)]
     pub(crate) stdio: bool,
-    /// Wait at a NATS server until runs hire this agent: nats://host:4222/pool.
+    /// Wait on a NATS server for runs that reserve this agent: nats://host:4222/pool.
     #[arg(long, value_name = "URL", env = "THRONG_NATS_URL")]
     pub(crate) nats: Option<String>,
     /// The pool to wait in; by default that of the address, or "default".
@@ -60,7 +61,7 @@ pub(crate) struct AgentFlags {
     /// A label of the agent. May be given several times.
     #[arg(long, value_name = "NAME=VALUE", value_parser = label)]
     pub(crate) label: Vec<(String, String)>,
-    /// File with the operator's public key: the agent runs what this key has signed, and nothing else.
+    /// File with the operator's public key: the agent runs only what this key has signed.
     #[arg(long, value_name = "FILE", env = "THRONG_OPERATOR_KEY")]
     pub(crate) operator_key: Option<String>,
     /// A host, an address or a network that the agent may load, with or without a port: a.example, *.example,
@@ -81,11 +82,12 @@ pub(crate) struct AgentFlags {
 /// The subcommands of `throng fleet`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum FleetVerb {
-    /// Start a NATS server for agents, with TLS, keys and permissions made for it, and print the lines that use it.
+    /// Start a NATS server for agents, create its TLS certificate, keys and permissions, and print the commands that
+    /// use it.
     Up(UpFlags),
-    /// Take over a run whose coordinator was killed, while its agents still go on, and bring it to its end.
+    /// Take over a run whose coordinator was killed while its agents continue, and finish it.
     Resume(ResumeFlags),
-    /// Print the Kubernetes objects of agents that wait, as the Helm chart in deploy/helm makes them.
+    /// Print the Kubernetes objects of waiting agents, the same as the Helm chart in deploy/helm.
     Manifest(ManifestFlags),
 }
 
@@ -107,10 +109,10 @@ pub(crate) struct ManifestFlags {
     /// Prefix of the agents' names; the suffix is their index from 0.
     #[arg(long, value_name = "TEXT", default_value = "k")]
     pub(crate) prefix: String,
-    /// The image with Throng.
+    /// Container image with Throng.
     #[arg(long, value_name = "IMAGE")]
     pub(crate) image: Option<String>,
-    /// The NATS server at which the agents wait: nats://host:4222.
+    /// NATS server on which the agents wait: nats://host:4222.
     #[arg(long, value_name = "URL")]
     pub(crate) nats: Option<String>,
     /// Run a NATS server beside the agents, with the files of the Secret throng-nats.
@@ -151,7 +153,7 @@ pub(crate) struct UpFlags {
     /// Folder for keys, certificate and configuration; existing ones are reused.
     #[arg(long, value_name = "FOLDER", default_value = "throng-fleet")]
     pub(crate) folder: PathBuf,
-    /// The server's program; by default nats-server in PATH.
+    /// Program of the NATS server: a path, or a name in PATH.
     #[arg(long, value_name = "PROGRAM", default_value = "nats-server")]
     pub(crate) server: PathBuf,
 }

@@ -7,7 +7,7 @@ use plan::load::{LoadOverrides, LoadSettings};
 
 /// Load that replaces the load of the plan's thread groups.
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Load, in place of what the plan's thread groups say")]
+#[command(next_help_heading = "Load, instead of the load of the plan's thread groups")]
 pub(crate) struct LoadFlags {
     /// Total users, divided among the thread groups as in the plan.
     #[arg(long, value_name = "N", conflicts_with = "rps", value_parser = clap::value_parser!(u32).range(0..=50_000_000))]
@@ -33,7 +33,8 @@ pub(crate) struct LoadFlags {
     /// Iterations per user; with --rps, total number of starts.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=2_000_000_000))]
     iterations: Option<u32>,
-    /// The same for one thread group, like 'Buyers=users:50,ramp:10s'; GROUP=off leaves it out.
+    /// Load of one thread group, like 'Buyers=users:50,ramp:10s'; GROUP=off leaves the group out. May be given several
+    /// times.
     #[arg(long, value_name = "GROUP=…", value_parser = scenario)]
     scenario: Vec<(String, Option<LoadSettings>)>,
 }

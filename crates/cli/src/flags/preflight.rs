@@ -20,7 +20,7 @@ pub(crate) struct PreflightFlags {
     #[arg(long, value_name = "ADDRESSES")]
     pub(crate) source: Option<String>,
     /// The proxies between this machine and the servers: "nginx*4:21000-61000 -> ingress*5 x2 -> pods*10". With
-    /// conf=nginx.conf memory=64G at a hop, its memory counts, too.
+    /// conf=nginx.conf memory=64G at a hop, its memory is checked, too.
     #[arg(long, value_name = "HOPS")]
     pub(crate) chain: Option<String>,
     /// Size of the largest message, instead of that of the plan's WebSocket messages: bytes, or with K or M.
@@ -34,13 +34,13 @@ pub(crate) struct PreflightFlags {
     /// times.
     #[arg(long, value_name = "NAME=URL", num_args = 0..=1, default_missing_value = "", value_parser = Asked::parse)]
     pub(crate) watch: Vec<Asked>,
-    /// Raise the settings of this machine that are too small, and print the commands that undo it.
+    /// Raise the settings of this machine that are too small, and print the commands that undo this.
     #[arg(long)]
     pub(crate) fix: bool,
     /// With --fix: only print the changes.
     #[arg(long, requires = "fix")]
     pub(crate) dry_run: bool,
-    /// For a run with the same option: leave out the elements that cannot run.
+    /// Leave out the elements that cannot run, as a run with this option does.
     #[arg(long)]
     pub(crate) skip_unsupported: bool,
     /// Print JSON.

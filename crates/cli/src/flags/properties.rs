@@ -11,19 +11,19 @@ use crate::properties::{Setting, Sources};
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Java")]
 pub(crate) struct MachineFlags {
-    /// The Java for scripts and plug-ins; by default JAVA_HOME, then the path, then the usual folders.
+    /// Java for scripts and plug-ins; by default that of JAVA_HOME, of PATH, or of the usual folders, in this order.
     #[arg(long, value_name = "FOLDER")]
     java_home: Option<PathBuf>,
     /// Largest size of the Java heap, like 512m or 2g; by default 1g.
     #[arg(long, value_name = "SIZE")]
     jvm_heap: Option<String>,
-    /// An option of the Java machine.
+    /// An option of the JVM, like -Xss2m. May be given several times.
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     jvm_option: Vec<String>,
-    /// Most threads for scripts and plug-ins; by default 1000.
+    /// Maximum number of threads for scripts and plug-ins; by default 1000.
     #[arg(long, value_name = "N")]
     jvm_threads: Option<u32>,
-    /// Run Java in a process of its own: if it crashes, the run ends in order.
+    /// Run Java in a separate process: if Java crashes, the run still ends properly.
     #[arg(long)]
     jvm_isolated: bool,
 }
@@ -118,7 +118,7 @@ impl PropertyFlags {
 pub(crate) struct PassedFlags {
     #[command(flatten)]
     properties: PropertyFlags,
-    /// Options of throng run for every run, behind --.
+    /// Options of throng run for every run, after --.
     #[arg(last = true, value_name = "OPTIONS OF RUN")]
     rest: Vec<OsString>,
 }

@@ -15,14 +15,14 @@ pub(crate) struct SweepFlags {
     /// The JMeter plan to run.
     #[arg(value_parser = more_than_once)]
     pub(crate) plan: PathBuf,
-    /// Numbers of users, with commas.
+    /// Numbers of users, separated by commas.
     #[arg(long, value_name = "N,N,…", value_delimiter = ',', required_unless_present = "rps", conflicts_with = "rps",
           value_parser = clap::value_parser!(u32).range(1..=50_000_000))]
     pub(crate) users: Vec<u32>,
-    /// Iterations started per second, with commas, instead of users.
+    /// Iterations started per second, separated by commas, instead of users.
     #[arg(long, value_name = "R,R,…", value_delimiter = ',', value_parser = rate)]
     pub(crate) rps: Vec<f64>,
-    /// End a point when the 95 % interval of its mean is within ± this share.
+    /// End a point when the 95 % confidence interval of its mean response time is within ± this share.
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = share)]
     pub(crate) precision: f64,
     /// Maximum duration of a point.
@@ -45,10 +45,10 @@ pub(crate) struct CapacityFlags {
     /// The JMeter plan to run.
     #[arg(value_parser = more_than_once)]
     pub(crate) plan: PathBuf,
-    /// A criterion that must hold, like 'p99 < 2s' or 'error% = 0'; may be given several times.
+    /// A criterion that must hold, like 'p99 < 2s' or 'error% = 0'. May be given several times.
     #[arg(long, value_name = "CRITERION", required = true)]
     pub(crate) fail: Vec<String>,
-    /// Search the rate of iterations per second instead of the number of users.
+    /// Search for the rate of iterations per second instead of the number of users.
     #[arg(long)]
     pub(crate) rps: bool,
     /// Largest load to try [default: 1000].
@@ -63,10 +63,11 @@ pub(crate) struct CapacityFlags {
     /// Time before the measured time of a probe, in which the load rises and the target settles.
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = answers::time::parse)]
     pub(crate) settle: Duration,
-    /// End a clear probe early when the 95 % interval of its mean is within ± this share.
+    /// End a probe with a clear result early when the 95 % confidence interval of its mean response time is within ±
+    /// this share.
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = share)]
     pub(crate) precision: f64,
-    /// End the search when the bounds are this close.
+    /// End the search when the lower and the upper bound of the limit are about this share apart.
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = share)]
     pub(crate) width: f64,
     /// Maximum number of probes.
@@ -80,14 +81,14 @@ pub(crate) struct CapacityFlags {
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareFlags {
-    /// Folders of runs or sweeps, result files, or with --repeat plans: A, then B.
+    /// Folders of runs or sweeps, or result files, or plans with --repeat: A, then B.
     #[arg(value_name = "A B", num_args = 0..=2)]
     pub(crate) sides: Vec<PathBuf>,
     /// A plan to run. Must be given twice, for A and for B; the same as two plans as arguments.
     #[arg(long = "plan", value_name = "PLAN", conflicts_with = "sides", value_parser = more_than_once)]
     pub(crate) plans: Vec<PathBuf>,
-    /// Exit with code 4 if this change is found and significant, like 'p95 > +5%', 'error% > +0.1%' and 'checks% <
-    /// -1%'; may be given several times.
+    /// Exit with code 4 if this change is found and significant, like 'p95 > +5%', 'error% > +0.1%' or 'checks% < -1%'.
+    /// May be given several times.
     #[arg(long, value_name = "CHANGE")]
     pub(crate) fail_if: Vec<String>,
     /// Run both plans this many times, in turns: A B A B.
@@ -122,13 +123,13 @@ pub(crate) struct OutputFlags {
     /// Parent folder of the folders of runs.
     #[arg(long, value_name = "FOLDER", default_value = "runs")]
     pub(crate) runs: PathBuf,
-    /// Make no report.html. A comparison of two results then writes no files.
+    /// Write no report.html. A comparison of two results then makes no folder.
     #[arg(long)]
     pub(crate) no_report: bool,
     /// Write a summary in Markdown, for a pull request or a job's page.
     #[arg(long, value_name = "FILE")]
     pub(crate) markdown: Option<PathBuf>,
-    /// Language in which the report opens; by default that of LANG. Readers can switch.
+    /// Language in which the report opens; by default that of LANG. Readers can change it.
     #[arg(long)]
     pub(crate) lang: Option<Lang>,
 }

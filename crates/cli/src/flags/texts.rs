@@ -26,10 +26,10 @@ Examples:
   throng run plan.jmx --json > summary.json    the summary as JSON, for programs
 
 JMeter's command line works as well: throng -n -t plan.jmx -l out.jtl -Jusers=50. throng help run lists the
-options that both command lines take; -g, -r, -R and -X are of JMeter's alone.
+options that both command lines take; -g, -r, -R and -X work on JMeter's command line only.
 
 Exit codes: 0 done, 1 bug, 2 usage, 3 plan cannot run, 4 criterion not met, 5 aborted, 6 undecided, 7 workers lost,
-8 machine too small, 9 results lost, 130 interrupted. throng explain 6 describes one.";
+8 machine too small, 9 results lost, 130 interrupted. throng explain 6 describes code 6.";
 
 pub(super) const RUN_EXAMPLES: &str = "\
 Examples:
@@ -44,7 +44,7 @@ pub(super) const SWEEP_EXAMPLES: &str = "\
 Examples:
   throng sweep plan.jmx --users 10,50,100,200,500,1000
   throng sweep plan.jmx --rps 100,200,400,800 --precision 1% --at-most 2m -Jhost=10.0.0.5
-  throng sweep plan.jmx --users 1,10,100 -- --workers 2      options of throng run stand behind --
+  throng sweep plan.jmx --users 1,10,100 -- --workers 2      options of throng run follow after --
 
 Exit codes: throng explain exit-codes.";
 
@@ -53,7 +53,7 @@ Examples:
   throng capacity plan.jmx --fail 'p99 < 2s' --fail 'error% = 0'
   throng capacity plan.jmx --rps --at-most 5000 --fail 'p95 < 300ms' --fail 'error% < 1'
 
-Exit codes: 0 an answer was found, 4 not even the lightest load meets the criteria; throng explain exit-codes.";
+Exit codes: 0 a result was found, 4 not even the lightest load meets the criteria; throng explain exit-codes.";
 
 pub(super) const COMPARE_EXAMPLES: &str = "\
 Examples:
@@ -61,16 +61,16 @@ Examples:
   throng compare old.jtl new.jtl --fail-if 'p95 > +5%' --fail-if 'error% > +0.1%'
   throng compare --plan a.jmx --plan b.jmx --repeat 3 --users 50 --duration 2m
 
-Exit codes: 0 compared, 3 not comparable, 4 a change of --fail-if is there, 6 undecided; throng explain exit-codes.";
+Exit codes: 0 compared, 3 not comparable, 4 a change of --fail-if was found, 6 undecided; throng explain exit-codes.";
 
 pub(super) const CTL_EXAMPLES: &str = "\
 Requests:
   users N, users +N, users -N   set the number of users; users that end finish their sample first
   rps R, rps +R, rps -R         set the starts per second of a test with --rps
-  pause, resume                 start no samples; go on
+  pause, resume                 start no more samples; continue
   stop, stop --now              end the test like one Ctrl-C, or two
   mark TEXT                     write a line into the test's record
-  status                        users and requests so far
+  status                        print users and requests so far
 
 Examples:
   throng ctl users +10
@@ -93,7 +93,7 @@ Examples:
 
 pub(super) const WEB_EXAMPLES: &str = "\
 Examples:
-  throng web                               the runs in the folder runs; prints a link for you, and one that only reads
-  throng web /data/runs --listen 8080      at a port of your choice, on this machine alone
+  throng web                               the runs in the folder runs; prints a link for you, and a read-only one
+  throng web /data/runs --listen 8080      at a port of your choice, on this machine only
 
 Exit codes: 0 ended by you, 2 usage.";
