@@ -11,8 +11,6 @@ pub(crate) struct PreflightFlags {
     /// The plan. With --users it may be left out: each user then holds one WebSocket.
     #[arg(required_unless_present_any = ["users", "sysctl", "watch"])]
     pub(crate) plan: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) properties: PropertyFlags,
     /// Number of users, instead of the plan's.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub(crate) users: Option<u64>,
@@ -46,6 +44,8 @@ pub(crate) struct PreflightFlags {
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) properties: PropertyFlags,
 }
 
 /// A host to query, or `None` for the hosts of throng.toml.

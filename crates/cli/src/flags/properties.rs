@@ -116,11 +116,11 @@ impl PropertyFlags {
 /// Options that a run of the plan gets, for verbs that start several.
 #[derive(Debug, Args)]
 pub(crate) struct PassedFlags {
-    #[command(flatten)]
-    properties: PropertyFlags,
     /// Options of throng run for every run, after --.
     #[arg(last = true, value_name = "OPTIONS OF RUN")]
     rest: Vec<OsString>,
+    #[command(flatten)]
+    properties: PropertyFlags,
 }
 
 impl PassedFlags {
