@@ -171,7 +171,7 @@ pub(crate) enum JmeterVerb {
         #[arg(long)]
         remove: bool,
     },
-    /// Install throng-java for tools that start JMeter with java, like jmeter-maven-plugin: it runs plans in Throng, and in
+    /// Install throng-java for tools that start JMeter with java, like jmeter-maven-plugin: it runs plans in Throng, or in
     /// Java if Throng refuses them.
     InstallJava {
         /// Folder for throng-java.

@@ -68,8 +68,8 @@ pub(crate) struct PropertyFlags {
     /// A file of system properties.
     #[arg(short = 'S', long = "systemPropertyFile", value_name = "FILE")]
     system_file: Vec<PathBuf>,
-    /// JMeter's folder, whose bin holds jmeter.properties and user.properties, and whose lib holds the jars for scripts and
-    /// plug-ins; by default JMETER_HOME.
+    /// JMeter's folder, whose bin contains jmeter.properties and user.properties, and whose lib contains the jars for
+    /// scripts and plug-ins; by default JMETER_HOME.
     #[arg(short = 'd', long = "homedir", visible_alias = "jmeter-home", value_name = "FOLDER")]
     home: Option<PathBuf>,
     /// Let the plan's OS Process Samplers run programs on this machine.
