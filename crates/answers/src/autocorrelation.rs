@@ -3,9 +3,10 @@
 
 use crate::series::mean;
 
-/// Smallest number of batches at a level for which the variance is used.
+/// Smallest number of batches of a level; the variance of a level with fewer batches is not used.
 const LEAST_BATCHES: f64 = 8.0;
-/// Share of the variance that remains at a level when its batches are long enough to average the dependence away.
+/// Ratio of a level's variance to the variance of single values, below which its batches have averaged the dependence
+/// away.
 const AVERAGED: f64 = 0.2;
 
 /// Running sums of one level: means of 2^level values (Welford, 1962).
@@ -14,7 +15,7 @@ struct Level {
     n: f64,
     mean: f64,
     squares: f64,
-    /// A mean without its neighbour, kept until the next mean arrives.
+    /// A mean without its neighbour, kept until the next mean arrives; the pair makes a mean of the next level.
     waiting: Option<f64>,
 }
 
@@ -158,7 +159,8 @@ pub fn memory(values: &[f64]) -> Memory {
 /// First-order autoregression of a series: x_i = φ x_{i-1} + noise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Autoregression {
-    /// φ, at least 0, corrected for its bias in short series: (nφ + 1)/(n - 3) (M. G. Kendall, Biometrika 41, 1954).
+    /// Coefficient φ, at least 0, corrected for its bias in short series: (nφ + 1)/(n - 3) (M. G. Kendall, Biometrika
+    /// 41, 1954).
     pub phi: f64,
     /// Standard error of the series' mean.
     pub error: f64,

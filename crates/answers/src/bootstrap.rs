@@ -21,15 +21,16 @@ use crate::distribution::{normal_quantile, student_quantile};
 use crate::random::Random;
 use crate::series::{mean, quantile};
 
-/// Smallest number of seconds for an interval, and the smallest effective sample size of these seconds.
+/// Smallest number of seconds of a run for an interval.
 pub const LEAST_SECONDS: usize = 60;
+/// Smallest effective sample size of a run's seconds for an interval.
 pub const LEAST_WORTH: f64 = 5.0;
-/// Smallest number of blocks into which a run must be divided if only errors need long blocks.
+/// Smallest number of blocks of a run if only its errors need long blocks: limits the block length that errors need.
 const LEAST_BLOCKS: f64 = 10.0;
 /// Largest number of units; the seconds of a longer run are merged into fewer units.
 const MOST_UNITS: usize = 720;
-/// Numbers of units that are merged to find a lasting level below the noise of single units: in noise, an
-/// autoregression underestimates the length of the dependence.
+/// Numbers of units that are merged into one, to find lasting changes of the level below the noise of single units: in
+/// noise, an autoregression underestimates the length of the dependence.
 const MERGED: [usize; 2] = [2, 3];
 /// Width of a group of bins relative to its value; percentiles are interpolated within a group.
 const GROUP: f64 = 0.004;
@@ -125,12 +126,15 @@ pub struct Resampled {
     pub figures: Figures,
     /// Number of samples of the run.
     pub count: u64,
-    /// Mean length of a block in units, and the number of units.
+    /// Mean length of a block in units.
     pub block: f64,
+    /// Number of units of the run.
     pub units: usize,
-    /// Widening of the interval of the rate, of the median, and of all other metrics.
+    /// Widening of the interval of the rate.
     rate: Widening,
+    /// Widening of the interval of the median.
     median: Widening,
+    /// Widening of the intervals of all other metrics.
     times: Widening,
     /// Metrics of each resample; empty if there is no interval.
     pub resamples: Vec<Figures>,
@@ -155,6 +159,7 @@ struct Widening {
     factor: f64,
     /// Degrees of freedom of the interval.
     df: f64,
+    /// Effective sample size of the units.
     worth: f64,
 }
 
@@ -336,7 +341,8 @@ impl Table {
         None
     }
 
-    /// Returns the mean length of blocks: the longest that rate, mean and median need; that of errors is limited.
+    /// Returns the mean length of blocks: the longest that rate, mean, median and errors need; for errors at most the
+    /// run divided by [`LEAST_BLOCKS`].
     fn block(&self) -> f64 {
         let (rates, means, medians) = (self.rates(), self.means(), self.medians());
         let block = |series: &[f64]| memory(series).block;

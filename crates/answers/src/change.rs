@@ -22,11 +22,13 @@ const LEAST: usize = 3;
 pub struct Step {
     /// Index of the first value after the step.
     pub at: usize,
-    /// Means of the parts before and after the step, each up to the neighbouring step, and the number of values in each
-    /// part.
+    /// Mean of the part before the step, from the step before it.
     pub before: f64,
+    /// Mean of the part after the step, up to the next step.
     pub after: f64,
+    /// Number of values in the part before the step.
     pub values_before: usize,
+    /// Number of values in the part after the step.
     pub values_after: usize,
     /// Probability of such a difference if both parts have the same mean.
     pub p: f64,

@@ -79,8 +79,9 @@ pub struct Comparison {
     /// Rows of the series that both sides have: metrics in responses, matched by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Row>,
-    /// Labels that only one side has.
+    /// Labels that only side A has.
     pub only_a: Vec<String>,
+    /// Labels that only side B has.
     pub only_b: Vec<String>,
     /// Number of labels that are not compared, because they have too few samples or exceed the largest number of
     /// compared labels.
@@ -90,7 +91,7 @@ pub struct Comparison {
     /// Sides whose records do not say which samples failed; errors are then not compared.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub errors_unknown: Vec<&'static str>,
-    /// Sides whose times are whole milliseconds: result files.
+    /// Sides whose times are known only in whole milliseconds, because they are result files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub whole_ms: Vec<&'static str>,
     /// Message about labels that a side does not have: metrics of all requests then describe different work.
@@ -115,14 +116,16 @@ pub struct Row {
     pub transaction: bool,
     /// Compared samples of both sides: those under steady load.
     pub samples: (u64, u64),
-    /// All recorded samples of both sides, and the failed ones among them.
+    /// Numbers of all recorded samples of both sides.
     pub recorded: (u64, u64),
+    /// Numbers of failed samples among the recorded ones.
     pub failed: (u64, u64),
     /// Difference of the failed shares of both sides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failures: Option<Failures>,
-    /// Checked responses of both sides, and the difference of the shares of responses that were not as expected.
+    /// Numbers of checked responses of both sides.
     pub checked: (u64, u64),
+    /// Difference of the shares of checked responses that were not as expected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unexpected: Option<Failures>,
     pub differences: Vec<Difference>,
@@ -135,16 +138,17 @@ pub struct Row {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
     pub metric: &'static str,
-    /// Values of both sides: requests per second, a share, ms, or the mean number of a series.
+    /// Value of side A: requests per second, a share, ms, or the mean number of a series.
     pub a: f64,
+    /// Value of side B, in the unit of `a`.
     pub b: f64,
     /// B/A - 1; for shares, B - A.
     pub change: f64,
     /// 95 % interval of the change.
     pub interval: Option<(f64, f64)>,
-    /// Probability (p) of such a difference between equal sides, and p adjusted for the number of compared metrics
-    /// (q).
+    /// Probability (p) of such a difference between equal sides.
     pub p: Option<f64>,
+    /// p adjusted for the number of compared metrics.
     pub q: Option<f64>,
     pub result: Outcome,
     /// The smallest change that the comparison would have shown: half the width of the interval, at least the
@@ -176,9 +180,11 @@ pub enum Outcome {
     Unknown,
 }
 
-/// Names of metrics: share of errors, share of responses as expected, and mean of metrics in responses.
+/// Name of the metric "share of failed samples".
 pub const ERRORS: &str = "error%";
+/// Name of the metric "share of checked responses that were as expected".
 pub const CHECKS: &str = "checks%";
+/// Name of the metric "mean of the numbers of a series in responses".
 pub const SERIES: &str = "series";
 
 /// Returns true if a metric is a share: its changes are percentage points, and the counts of whole runs decide.
@@ -375,7 +381,7 @@ impl Row {
 /// Labels of two records, matched by name.
 #[derive(Default)]
 struct Common {
-    /// Numbers of each common label in A and in B.
+    /// Numbers of each common label in record A and in record B.
     both: Vec<(u32, u32)>,
     only_a: Vec<String>,
     only_b: Vec<String>,
@@ -512,7 +518,7 @@ fn longer_s(record: &Record, steady: &Steady, last_s: f64) -> f64 {
     if longer < 0.0 && last_s + longer > 0.0 { longer } else { 0.0 }
 }
 
-/// Returns the metrics for which `samples` samples are enough.
+/// Returns the metrics that are shown for `samples` samples: a percentile only if its interval can have an upper end.
 fn shown(samples: u64) -> impl Iterator<Item = Metric> {
     let all = Metric::ALL.into_iter().filter(move |_| samples > 0);
     all.filter(move |metric| metric.percentile().is_none_or(|p| samples >= least_samples(p)))

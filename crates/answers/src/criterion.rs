@@ -64,7 +64,7 @@ pub enum OfSeries {
     Max,
 }
 
-/// The start of a measured time.
+/// The moment from which a time is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Times {

@@ -8,19 +8,20 @@
 //!    A criterion about a series is undecided where no response had a number for the series.
 //! 2. Without a sample no criterion is met, except `count = 0` of a label that the plan has.
 //! 3. A criterion about times is not met without a successful sample; nor is `checks%` if all requests failed.
-//! 4. Times, rates and counts are not met where more samples failed than succeeded and no criterion is about the errors
-//!    of the same samples.
-//! 5. A time is not met where samples in flight at the end have already waited too long, and undecided where they may.
+//! 4. Criteria about times, rates and counts are not met where more samples failed than succeeded, and no criterion is
+//!    about the errors of the same samples.
+//! 5. An upper limit of times is not met where samples in flight at the end have already waited so long that the limit
+//!    is exceeded. The limit is undecided where these samples may exceed it later.
 //! 6. A criterion that holds is undecided where more than [`MOST_MISSED`] of the starts were not made, or the rate of
 //!    the plan was not reached: the missing samples would have been the slowest, and the first to fail.
-//! 7. An upper limit of a percentile above p99 that holds is undecided where fewer samples are there than show the
-//!    percentile: 1000 for p99.9. With fewer samples the percentile is just the slowest of them. Lower percentiles are
-//!    judged with any number of samples, because short tests use them.
+//! 7. An upper limit of a percentile above p99 that holds is undecided if there are fewer samples than the percentile
+//!    needs: 1000 for p99.9. With fewer samples the percentile is just the slowest sample. Lower percentiles are judged
+//!    with any number of samples, because short tests use them.
 //! 8. A criterion that holds in a run that ended early is undecided: the rest of the load was not made. The same
 //!    applies where a target stopped answering until the end.
 //!
-//! If a metric holds, but more than [`FEW_ERRORS`] of the samples failed and no criterion is about them, its text
-//! says so.
+//! If a criterion holds, but more than [`FEW_ERRORS`] of the samples failed and no criterion is about errors, the
+//! judgement contains a warning.
 //!
 //! The cost is a few comparisons per criterion.
 

@@ -13,17 +13,18 @@ pub const TIME_WAIT_S: f64 = 60.0;
 /// Documentation/networking/ip-sysctl.
 pub const DEFAULT_PORTS: f64 = 28_232.0;
 
-/// Largest and smallest number of readings for a trend, and the smallest share of readings that exceed the previous
-/// reading.
+/// Largest number of readings for a trend: the latest ones.
 const TREND: usize = 10;
+/// Smallest number of readings for a trend.
 const TREND_LEAST: usize = 5;
+/// Smallest share of readings that exceed the previous reading, for a trend.
 const RISING: f64 = 0.8;
-/// Share of the ports that must be in TIME_WAIT for a forecast: if a count of opened connections supports the
-/// trend, and if there is no such count.
+/// Smallest share of the ports in TIME_WAIT for a forecast that a count of opened connections supports.
 const USED: f64 = 0.3;
+/// Smallest share of the ports in TIME_WAIT for a forecast without such a count.
 const USED_ALONE: f64 = 0.7;
-/// Share of the growth that must be caused by connections that the host opened, because accepted connections take
-/// no port of the range.
+/// Smallest share of the growth that connections opened by the host must cause: accepted connections take no port of
+/// the range.
 const OWN: f64 = 0.5;
 
 /// Metrics of a host at one moment.
@@ -33,8 +34,9 @@ pub struct Reading {
     pub at_ms: i64,
     /// Number of connections in TIME_WAIT.
     pub waiting: f64,
-    /// Number of connections per second that the host opened, and that it accepted.
+    /// Connections per second that the host opened.
     pub opened: Option<f64>,
+    /// Connections per second that the host accepted.
     pub accepted: Option<f64>,
 }
 
@@ -43,9 +45,11 @@ pub struct Reading {
 pub struct Forecast {
     /// Time of the last reading, epoch ms.
     pub at_ms: i64,
+    /// Number of connections in TIME_WAIT at the last reading.
     pub waiting: f64,
-    /// Ports taken per second, and half the width of the 95 % interval of that rate.
+    /// Ports taken per second.
     pub per_s: f64,
+    /// Half the width of the 95 % interval of `per_s`.
     pub half: f64,
     /// Time at which no port is left, epoch ms.
     pub gone_ms: i64,

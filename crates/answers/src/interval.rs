@@ -3,8 +3,8 @@
 //! The value of rank j is at most the percentile p, and the value of rank k is at least the percentile, with
 //! probability Σ_{i=j}^{k-1} C(n,i) pⁱ (1-p)^{n-i}. Ranks are chosen so that each side errs with at most half of the
 //! allowed probability. Source: J.-Y. Le Boudec, "Performance Evaluation of Computer and Communication Systems", 2010,
-//! theorem 2.1. Samples of a load test depend on each other, so n is the number of independent samples that they are
-//! worth ([`crate::autocorrelation`]).
+//! theorem 2.1. Samples of a load test depend on each other, so n is their effective sample size
+//! ([`crate::autocorrelation`]).
 
 use stats::hist::{Hist, layout};
 

@@ -15,13 +15,15 @@ pub enum Kind {
     Undecided,
     /// There are no findings.
     Nothing,
-    /// A finding. `Advice`, `NotTheCause` and `Explain` after it belong to it.
+    /// A finding. The `Advice`, `NotTheCause` and `Explain` lines after it belong to it.
     Finding,
+    /// Advice about the finding.
     Advice,
+    /// Causes that the finding rules out.
     NotTheCause,
-    /// Command that explains the rule.
+    /// Command that explains the rule of the finding.
     Explain,
-    /// Findings that are not shown while the generator is in doubt.
+    /// Findings about the target that are not shown while the generator is in doubt.
     Held,
     /// Numbers of rules that found nothing and of rules that lacked data.
     Counts,
@@ -49,12 +51,12 @@ pub struct Line {
     pub kind: Kind,
     /// The beginning of `words` that layouts may emphasize; empty if there is none.
     pub head: Words,
-    /// The whole line; of `Unchecked`, without its items.
+    /// The whole text of the line; for the kind `Unchecked`, without its items.
     pub words: Words,
-    /// Elements of a list. `words` contains them too, except for `Unchecked`.
+    /// Elements of a list. `words` contains them too, except for the kind `Unchecked`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<Words>,
-    /// Support of a finding in a word.
+    /// Strength of a finding's evidence, in a word.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tag: Option<Words>,
 }
@@ -87,7 +89,7 @@ impl Line {
     }
 }
 
-/// Subject of a verdict, and facts beside it that its lines depend on.
+/// Subject of a verdict, and further facts on which the verdict's lines depend.
 #[derive(Clone, Copy, Debug)]
 pub enum Scope {
     /// A run that has ended.
@@ -95,7 +97,7 @@ pub enum Scope {
         /// True if the run missed a criterion: its verdict does not say "No problem found".
         not_met: bool,
     },
-    /// The run that decided a search for capacity.
+    /// The run that decided a capacity search.
     Search {
         /// True if a load above the capacity did not hold.
         is_limited: bool,
@@ -120,7 +122,8 @@ pub fn title() -> Words {
     both("Verdict", "结论")
 }
 
-/// Returns all lines of a verdict in their order. Findings may be left out in the middle, lines about checks at the end.
+/// Returns all lines of a verdict in their order. A layout may leave out findings in the middle, and lines about checks
+/// at the end.
 pub fn lines(verdict: &Verdict, scope: Scope) -> Vec<Line> {
     let mut out = Vec::new();
     if verdict.doubts_generator() {
@@ -273,7 +276,7 @@ fn counts(verdict: &Verdict) -> Words {
 }
 
 impl Confidence {
-    /// Returns the confidence in a word.
+    /// Returns the confidence as a word for readers.
     pub fn words(self) -> Words {
         match self {
             Self::Certain => both("certain", "确定"),
@@ -285,7 +288,7 @@ impl Confidence {
 }
 
 impl About {
-    /// Returns the part of the test in a word.
+    /// Returns the part of the test as a word for readers.
     pub fn words(self) -> Words {
         match self {
             Self::Generator => both("generator", "负载机"),

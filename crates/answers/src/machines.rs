@@ -9,9 +9,9 @@ use stats::grouped::bytes;
 
 use crate::verdict::Words;
 
-/// Relative difference up to which largest heaps count as equal, and relative difference from which they count as
-/// different.
+/// Largest relative difference at which the largest heaps of two JVMs count as equal.
 const SAME: f64 = 0.001;
+/// Smallest relative difference at which the largest heaps of two JVMs count as different.
 const DIFFERENT: f64 = 0.05;
 /// Largest number of hosts with the same settings that a sentence names.
 const MOST_NAMED: usize = 5;

@@ -12,8 +12,9 @@ use crate::series::{mean, variance};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference {
     pub value: f64,
-    /// Ends of the 95 % interval.
+    /// Lower end of the 95 % interval.
     pub low: f64,
+    /// Upper end of the 95 % interval.
     pub high: f64,
     /// Probability of such a difference if the two means are equal.
     pub p: f64,

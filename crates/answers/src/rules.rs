@@ -83,8 +83,9 @@ pub use say::part;
 
 use crate::verdict::{Verdict, Words};
 
-/// Charts that several rules share: of load and times, and of the generator.
+/// Ids of charts that several rules share: load and response times.
 const LOAD: [&str; 2] = ["load", "response"];
+/// Ids of charts that several rules share: the generator's processor use, overhead and pauses.
 const GENERATOR: [&str; 3] = ["cpu", "own", "waiting"];
 
 // Each rule is declared with its module, its subject in both languages, and the ids of the charts that show its

@@ -27,7 +27,7 @@ pub fn parse(text: &str) -> Result<Duration, String> {
         let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
         let (number, behind) = rest.split_at(digits);
         let Ok(number) = number.parse::<f64>() else {
-            return Err(format!("{text:?} is no time: {help}"));
+            return Err(format!("{text:?} is not a time: {help}"));
         };
         if behind.is_empty() && number != 0.0 {
             return Err(format!("{text:?} has no unit: {help}"));
@@ -39,7 +39,7 @@ pub fn parse(text: &str) -> Result<Duration, String> {
                 rest = &behind[unit.len()..];
             }
             None if behind.is_empty() => rest = behind,
-            None => return Err(format!("{text:?} is no time: {help}")),
+            None => return Err(format!("{text:?} is not a time: {help}")),
         }
     }
     if sum > MOST {

@@ -59,7 +59,7 @@ pub fn changes(all_a: &[Record], all_b: &[Record]) -> Vec<Changed> {
     found
 }
 
-/// Formats the value of a setting.
+/// Formats the value of a setting: the size of a receive buffer as bytes with a unit, any other value unchanged.
 fn setting(name: &str, value: &str) -> String {
     let size = value.parse().ok().filter(|_| name == RECEIVE_BUFFER);
     size.map_or_else(|| value.to_owned(), bytes)

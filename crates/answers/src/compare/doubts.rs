@@ -25,9 +25,9 @@ pub struct Doubt {
     pub zh: String,
 }
 
-/// Share of a processor's time from which the processor counts as saturated, and the largest share of seconds in
-/// which it may be saturated.
+/// Use of the generator's processors in a second, as a share, from which they count as saturated.
 const FULL: f64 = 0.95;
+/// Largest share of seconds in which the generator's processors may be saturated.
 const MOST_SECONDS: f64 = 0.25;
 
 /// Returns the reason why one of these runs must not be compared, if there is one: the processors of its generator

@@ -36,11 +36,13 @@ const CHANCE: f64 = 0.001;
 const CHANCE_OF_RUNS: f64 = 0.05;
 /// Smallest number of runs on each side for a comparison of their shares.
 const LEAST_RUNS: usize = 3;
-/// Lengths in seconds of the sums that show clusters, and the number of parts of a run whose sums show long clusters.
+/// Lengths in seconds of the sums of failures that show short clusters.
 const LENGTHS: [usize; 3] = [1, 3, 10];
+/// Number of equal parts of a run whose sums of failures show long clusters.
 const PARTS: usize = 10;
-/// Smallest share of a side's failures in an event, and the largest share of the run that the event takes.
+/// Smallest share of a side's failures that an event must contain.
 const NEARLY_ALL: f64 = 0.95;
+/// Largest share of the run that an event may take.
 const LONGEST: f64 = 0.5;
 /// 97.5 % quantile of the standard normal distribution.
 const Z: f64 = 1.96;
@@ -69,14 +71,14 @@ pub struct Failures {
     pub p: f64,
     /// True if the difference is significant.
     pub is_beyond: bool,
-    /// Start and end, in ms, of the part of the run that holds nearly all failures of the side with the larger share.
+    /// Start and end, in ms, of the event: the part of the run that holds nearly all failures of the side with the
+    /// larger share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event_ms: Option<(i64, i64)>,
     /// Number of short bursts, if these contain nearly all failures of the side with the larger share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub short_events: Option<usize>,
-    /// True if the part consists of intervals of a long run, so that the exact times of the failures within them
-    /// are unknown.
+    /// True if the event consists of intervals of a long run, so that the exact times of its failures are unknown.
     #[serde(skip)]
     is_coarse: bool,
     /// True if the events contain all failures of the side.

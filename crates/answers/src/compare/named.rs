@@ -1,14 +1,14 @@
-//! Metrics that were chosen before the runs were compared.
+//! Metrics that the user chose before the runs were compared.
 //!
-//! Among many intervals some exclude 0 by chance. So a comparison of many metrics requires more of each metric than
-//! its own interval shows. A metric that a criterion names was chosen in advance: the criterion judges it by its
-//! own 95 % interval, and the row of the table shows the same result.
+//! Among many intervals some exclude 0 by chance. So a comparison of many metrics requires more of each metric than its
+//! own interval shows. A metric that a criterion names was chosen in advance: the criterion judges it by its own 95 %
+//! interval, and the row of the table shows the same result.
 
 use super::{Comparison, Difference, Outcome, Row, Settings, is_share};
 
 impl Comparison {
-    /// Judges a metric by its own interval. The criterion's limit becomes the floor if it is smaller. Does nothing
-    /// if there is no such metric.
+    /// Judges the metric that a criterion names by its own interval. The criterion's limit becomes the floor if it is
+    /// smaller. Does nothing if the comparison does not have this metric.
     pub fn name(&mut self, label: &str, metric: &str, limit: f64, settings: &Settings) {
         let Some(row) = self.row_mut(label) else { return };
         let of = match metric {

@@ -54,7 +54,8 @@ impl Row {
 }
 
 impl Failures {
-    /// Returns the difference of these shares. More failures are worse, more responses as expected are better.
+    /// Returns the difference of the failed shares, or of the shares of responses as expected. More failures are worse,
+    /// more responses as expected are better.
     fn difference(&self, floor: f64) -> Difference {
         let [of_a, of_b] = self.shares();
         let (low, high) = self.interval;

@@ -17,7 +17,7 @@ use crate::verdict::Words;
 const MISSING: f64 = 0.01;
 /// Largest share of a side's requests for all labels together that the other side may lack.
 const MOST: f64 = 0.5;
-/// Largest difference between the shares of a label.
+/// Largest difference between a label's shares of the requests of both sides.
 const SHIFT: f64 = 0.1;
 /// Largest number of labels that a message names.
 const MOST_NAMES: usize = 3;

@@ -77,7 +77,7 @@ fn comparison(text: &str) -> Result<(&str, Op, &str), String> {
         ">=" => Op::AtLeast,
         "=" | "==" => Op::Equal,
         "!=" => Op::NotEqual,
-        _ => return Err(format!("{sign} is no comparison: take <, <=, >, >=, = or !=")),
+        _ => return Err(format!("{sign} is not a comparison: use <, <=, >, >=, = or !=")),
     };
     Ok((name, op, rest))
 }
@@ -162,7 +162,10 @@ fn of_series(text: &str) -> Result<Option<(Figure, String)>, String> {
     };
     let found = rest.rsplit_once('.').and_then(known).map(Some);
     found.ok_or_else(|| {
-        format!("{:?} is no figure of a series: write series.NAME.mean, .min or .max", text.trim())
+        format!(
+            "{:?} is not a metric of a series: write series.NAME.mean, .min or .max",
+            text.trim()
+        )
     })
 }
 
@@ -218,15 +221,16 @@ fn limit(figure: Figure, text: &str) -> Result<Limit, String> {
     }
     if matches!(figure, Figure::Series(_)) {
         let number = text.parse().ok().filter(|number: &f64| number.is_finite());
-        return number.map(Limit::Absolute).ok_or_else(|| format!("{text:?} is no number"));
+        return number.map(Limit::Absolute).ok_or_else(|| format!("{text:?} is not a number"));
     }
     if text.starts_with(['+', '-'])
         && let Some(percent) = text.strip_suffix('%')
     {
-        let percent: f64 =
-            percent.parse().map_err(|_| format!("{text:?} is no number of percent"))?;
+        let percent: f64 = percent.parse().map_err(|_| format!("{text:?} is not a percentage"))?;
         if !percent.is_finite() || percent < -100.0 {
-            return Err(format!("{text} is no difference: nothing falls by more than 100%"));
+            return Err(format!(
+                "{text} is not a possible change: nothing falls by more than 100%"
+            ));
         }
         return Ok(Limit::Relative(percent));
     }
@@ -235,7 +239,7 @@ fn limit(figure: Figure, text: &str) -> Result<Limit, String> {
     }
     let number = |text: &str| match text.parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(Limit::Absolute(number)),
-        _ => Err(format!("{text:?} is no number")),
+        _ => Err(format!("{text:?} is not a number")),
     };
     match figure {
         Figure::Time(..) if text != "0" && text.parse::<f64>().is_ok_and(f64::is_finite) => {
@@ -328,14 +332,14 @@ mod tests {
             ("p99 < 500", "500 has no unit: write 500ms"),
             ("p(95) < 500", "500 has no unit: write 500ms"),
             ("p100 < 5s", "unknown metric p100: use mean"),
-            ("p99 <> 5s", "is no comparison"),
+            ("p99 <> 5s", "is not a comparison"),
             ("speed > 5", "unknown metric speed: use mean"),
             ("< 5", "there is no metric"),
-            ("rate > many", "is no number"),
-            ("series.load < 5", "is no figure of a series: write series.NAME.mean"),
-            ("series.load.p95 < 5", "is no figure of a series"),
+            ("rate > many", "is not a number"),
+            ("series.load < 5", "is not a metric of a series: write series.NAME.mean"),
+            ("series.load.p95 < 5", "is not a metric of a series"),
             ("series.load.max < 5 for label A", "leave the label out"),
-            ("series.load.max < +5%", "is no number"),
+            ("series.load.max < +5%", "is not a number"),
             ("checks% > 101", "checks% is 100% at most: give a limit from 0 to 100"),
             ("error% < 101%", "error% is 100% at most"),
             ("checks% > 100", "checks% is 100% at most"),
@@ -353,7 +357,7 @@ mod tests {
             ("p99 < 5s for Login", "write for label NAME"),
             ("p99 < 5s for label", "there is no name"),
             ("p99 < 5s over 10ms", "a second at least"),
-            ("p99 < 5 msec", "\"5msec\" is no time"),
+            ("p99 < 5 msec", "\"5msec\" is not a time"),
             ("p99 < 5s and error% < 1", "this is more than one criterion"),
             ("p99 < 5s, error% < 1", "this is more than one criterion"),
             ("checks > 99", "unknown metric checks: write checks%"),

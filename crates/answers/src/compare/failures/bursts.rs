@@ -8,6 +8,7 @@ use super::{Course, Unit};
 
 /// Length in seconds from which failures count as lasting.
 pub(super) const LASTING: usize = 5;
+/// Length in ms from which failures count as lasting.
 const LASTING_MS: f64 = 1000.0 * LASTING as f64;
 /// Smallest excess of failures in a burst over the expected number, in standard deviations.
 const DEVIATIONS: f64 = 4.0;
