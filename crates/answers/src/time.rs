@@ -74,12 +74,12 @@ mod tests {
     fn what_is_no_time_is_refused_with_an_example() {
         for (text, words) in [
             ("30", "has no unit"),
-            ("", "no time"),
-            ("s", "no time"),
-            ("-5s", "no time"),
-            ("5 s", "no time"),
+            ("", "not a time"),
+            ("s", "not a time"),
+            ("-5s", "not a time"),
+            ("5 s", "not a time"),
             ("1h30", "has no unit"),
-            ("1.2.3s", "no time"),
+            ("1.2.3s", "not a time"),
             ("9999999d", "hundred years"),
         ] {
             let error = parse(text).unwrap_err();

@@ -70,7 +70,7 @@ fn check(folder: &Path, deeper: usize, left: &mut usize) -> Result<(), String> {
             () if kind.is_dir() && deeper == 0 => return Err(format!("{shown} is too deep")),
             () if kind.is_dir() => check(&path, deeper - 1, left)?,
             () if kind.is_file() || kind.is_socket() => {}
-            () => return Err(format!("{shown} is no file")),
+            () => return Err(format!("{shown} is not a file")),
         }
     }
     Ok(())
@@ -99,7 +99,7 @@ mod tests {
         fs::remove_file(at("link")).expect("it goes");
         rustix::fs::mkfifoat(rustix::fs::CWD, at("pipe"), rustix::fs::Mode::RWXU).expect("a pipe");
         assert_eq!((read(&at("pipe"), 99), tail(&at("pipe"), 9)), (None, None));
-        assert!(plain(folder.path()).is_err_and(|words| words.contains("no file")));
+        assert!(plain(folder.path()).is_err_and(|words| words.contains("not a file")));
         fs::remove_file(at("pipe")).expect("it goes");
         fs::create_dir_all(at("a/b/c/d/e/f")).expect("folders");
         assert!(plain(folder.path()).is_err_and(|words| words.contains("too deep")));

@@ -114,7 +114,7 @@ impl Asked<'_> {
         for about in agents.iter().filter(|about| about.clock_bound_ms > CLOCK_WARNED) {
             let About { name, clock_bound_ms, .. } = about;
             let words = format!(
-                "the clock of {name} is known to {clock_bound_ms:.0} ms only: its start may be so much off"
+                "the clock of {name} is known only to within {clock_bound_ms:.0} ms: its users may start that much too early or too late"
             );
             traces.warn("fleet", &words);
         }
@@ -128,7 +128,7 @@ impl Asked<'_> {
         let agents = remote::resume(former, &resuming, &mut |words: &str| say(traces, words));
         match agents {
             Ok(agents) => {
-                let words = "this is another coordinator of the run: what was reported is counted again, and agents go on";
+                let words = "the run was taken over from another coordinator: earlier reports are counted again, and agents continue";
                 traces.warn("fleet", words);
                 Ok(agents)
             }

@@ -88,7 +88,7 @@ fn key(folder: &Path, name: &str) -> Result<String, String> {
         return Ok(text);
     }
     Err(format!(
-        "{} is not there, or is no key; make the agents' keys by: throng fleet up --folder {} --agents NAME,NAME…",
+        "{} does not exist or is not a key; create the agents' keys with: throng fleet up --folder {} --agents NAME,NAME…",
         path.display(),
         folder.display()
     ))

@@ -91,7 +91,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let why = |path: &Path| taken(path).err().unwrap_or_default();
         assert!(why(&folder.path().join("none")).contains("No such file"));
-        assert!(why(folder.path()).contains("no run with --fleet"));
+        assert!(why(folder.path()).contains("not a run with --fleet"));
         fs::write(folder.path().join("summary.json"), "{}").expect("room");
         assert!(why(folder.path()).contains("has ended"));
     }

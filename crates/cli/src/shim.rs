@@ -57,7 +57,7 @@ pub(crate) fn take(path: &Path, mark: &str) -> Result<String, String> {
         return Ok(format!("There was no {}", path.display()));
     }
     if !is_marked(path, mark) {
-        return Err(format!("{} is no stand-in of Throng's: it stays", path.display()));
+        return Err(format!("{} was not installed by Throng and is not removed", path.display()));
     }
     fs::remove_file(path).map_err(|error| format!("cannot remove {}: {error}", path.display()))?;
     Ok(format!("{} is removed", path.display()))
@@ -87,7 +87,7 @@ pub(crate) fn put_text(
 ) -> Result<(), String> {
     if path.symlink_metadata().is_ok() && !is_marked(path, mark) {
         return Err(format!(
-            "{} is there and no stand-in of Throng's: name another folder, and if it is to stand in PATH, one before that",
+            "{} exists and was not installed by Throng: name another folder; if it must be in PATH, one that comes before this one",
             path.display()
         ));
     }

@@ -15,7 +15,7 @@ const ELSEWHERE: &[(&[&str], &str)] = &[
     (&["--time", "--run-time"], "--duration TIME is the length of a run, like 5m"),
     (&["--loops", "--requests"], "--iterations N is how often each user runs its thread group"),
     (&["--ramp-up", "--rampup"], "--ramp TIME is how long users take to start, like 30s"),
-    (&["--rate"], "--rps R starts so many iterations per second"),
+    (&["--rate"], "--rps R starts R iterations per second"),
     (&["--stages"], "--ramp TIME, --steps N and --hold TIME give the course of a load"),
     (&["--output", "--results"], "-l FILE writes a row per sample"),
     (&["--silent", "-q"], "--quiet prints errors and warnings only; -q FILE reads properties"),

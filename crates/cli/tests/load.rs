@@ -412,7 +412,7 @@ fn ramps_steps_and_holds_are_marks_in_the_record() {
 fn wrong_values_of_the_file_name_their_line() {
     for (text, line, words) in [
         ("[load]\nusers = 1\nramp = 30\n", 3, "has no unit"),
-        ("[load.scenario.'A b']\nusers = 'x'\n", 2, "is no whole number"),
+        ("[load.scenario.'A b']\nusers = 'x'\n", 2, "is not a whole number"),
         ("[thresholds]\n\nfail = ['p99 < 1s', 'p99 < 1']\n", 3, "has no unit"),
         ("[properties]\na = 1\nb = []\n", 3, "must be a string or a number"),
         ("[watch]\na = 'http://h'\nb = 'ftp://h'\n", 3, ""),

@@ -666,7 +666,7 @@ fn mistakes_are_sentences() {
         (&["compare", "a"], "takes two"),
         (&["compare", "nothing.jtl", "nowhere.jtl"], "nothing.jtl"),
         (&["compare", "plan.jmx", "a.jtl"], "only be compared with a plan"),
-        (&["compare", "a", "b", "--fail-if", "p95 > 5s"], "is no change"),
+        (&["compare", "a", "b", "--fail-if", "p95 > 5s"], "is not a change"),
         (&["compare", "a", "b", "--fail-if", "p95 < +5%"], "would fail where B is as good as A"),
         (&["compare", "a.jtl", "a.jtl", "--fail-if", "p95 > +5% for label Nope"], "has a label"),
         (&["compare", ".", "a.jtl"], ". is not the folder of a run: "),

@@ -206,7 +206,7 @@ fn a_rate_is_changed_too_and_an_address_that_is_taken_is_told() {
     assert_eq!((taken.code, other.path("runs").exists()), (2, false), "{taken:?}");
     assert!(taken.err.contains("in use"), "{}", taken.err);
     let wrong = other.run(&["run", "--web=no:such:address", "plan.jmx"]);
-    assert!(wrong.code == 2 && wrong.err.contains("no address to listen on"), "{wrong:?}");
+    assert!(wrong.code == 2 && wrong.err.contains("not an address to listen on"), "{wrong:?}");
     run.post("/api/control", &run.full, &json!({ "command": "stop-now" }));
     assert_eq!(run.end().code, 130);
 }

@@ -417,8 +417,8 @@ fn a_folder_that_is_none_is_told_of() {
     let program = Program::new();
     for (line, words) in [
         (&["web"][..], "cannot open runs"),
-        (&["web", "plan.jmx"], "is no folder"),
-        (&["web", ".", "--listen", "no:such:address"], "no address to listen on"),
+        (&["web", "plan.jmx"], "is not a folder"),
+        (&["web", ".", "--listen", "no:such:address"], "not an address to listen on"),
     ] {
         let ended = program.run(line);
         assert!(ended.code == 2 && ended.err.contains(words), "{line:?}: {ended:?}");

@@ -285,7 +285,11 @@ fn figures_that_cannot_be_are_refused() {
         ("jmeter.reportgenerator.sample_filter", "(", "sample_filter"),
         ("jmeter.reportgenerator.start_date", "20300101000000", "range of dates"),
         ("jmeter.reportgenerator.statistic_window", "0", "statistic_window is 0"),
-        ("jmeter.reportgenerator.apdex_satisfied_threshold", "soon", "no number of milliseconds"),
+        (
+            "jmeter.reportgenerator.apdex_satisfied_threshold",
+            "soon",
+            "not a number of milliseconds",
+        ),
         ("aggregate_rpt_pct2", "0", "aggregate_rpt_pct2 is 0"),
         ("backend_metrics_percentile_estimator", "R_33", "R_33"),
     ] {

@@ -55,7 +55,7 @@ impl FromStr for Address {
 }
 
 fn mistake(text: &str) -> String {
-    format!("{text:?} is no address to listen on, like 8080, 127.0.0.1:8080 or 0.0.0.0:8080")
+    format!("{text:?} is not an address to listen on, like 8080, 127.0.0.1:8080 or 0.0.0.0:8080")
 }
 
 impl Address {

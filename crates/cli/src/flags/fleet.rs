@@ -173,7 +173,7 @@ fn token(text: &str) -> Result<String, String> {
     if fleet::nats::is_token(text) {
         return Ok(text.to_owned());
     }
-    Err(format!("{text:?} is no name: {}", fleet::nats::TOKEN_WORDS))
+    Err(format!("{text:?} is not a valid name: {}", fleet::nats::TOKEN_WORDS))
 }
 
 #[cfg(test)]

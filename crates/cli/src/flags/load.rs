@@ -100,7 +100,7 @@ pub(crate) const KEYS: [&str; 8] =
 /// Sets one value of a load by its name.
 pub(crate) fn set(ask: &mut LoadSettings, key: &str, value: &str) -> Result<(), String> {
     let number =
-        || value.parse::<u32>().map_err(|_| format!("{key}: {value:?} is no whole number"));
+        || value.parse::<u32>().map_err(|_| format!("{key}: {value:?} is not a whole number"));
     let time = || answers::time::parse(value).map_err(|words| format!("{key}: {words}"));
     match key {
         "users" => ask.users = Some(number()?),
@@ -138,7 +138,7 @@ mod tests {
             ("Guests", "write it like"),
             ("Guests=many", "has no value"),
             ("Guests=usres:3", "did you mean users?"),
-            ("Guests=users:x", "is no whole number"),
+            ("Guests=users:x", "is not a whole number"),
             ("Guests=ramp:10", "has no unit"),
             ("Guests=users:1,rps:2", "set either users or rps"),
         ] {

@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::junit;
 
 /// Reason that a summary gives until the real reason is known. It remains if the command is killed.
-const UNKNOWN: &str = "the command did not come to its end";
+const UNKNOWN: &str = "the command did not finish";
 
 /// Number of bytes that are searched for the root element of a JUnit file.
 const HEAD: usize = 4096;

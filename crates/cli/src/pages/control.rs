@@ -79,7 +79,7 @@ pub(super) fn obey(body: &[u8], ask: &Asker) -> Option<Controlled> {
     };
     let Some(command) = command else {
         return Some(Controlled::refused(
-            "this is no number of users, no rate, or a mark without a text",
+            "expected a number of users, a rate, or a mark with a text",
             "不是有效的用户数或速率，或标记没有文字",
         ));
     };

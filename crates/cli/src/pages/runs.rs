@@ -45,7 +45,9 @@ pub(crate) fn run(flags: &WebFlags) -> Exit {
     let shown = flags.folder.display();
     let root = match flags.folder.canonicalize() {
         Ok(root) if root.is_dir() => root,
-        Ok(_) => return refused(&format!("{shown} is no folder: name one with runs in it")),
+        Ok(_) => {
+            return refused(&format!("{shown} is not a folder: name a folder that contains runs"));
+        }
         Err(error) => {
             let help = "runs are in the folder runs, or where --runs has put them";
             return refused(&format!("cannot open {shown}: {error}; {help}"));

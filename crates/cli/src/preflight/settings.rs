@@ -96,7 +96,7 @@ impl File {
         let failed = |error: std::io::Error| format!("--sysctl: cannot read {name}: {error}");
         let about = std::fs::metadata(path).map_err(failed)?;
         if !about.is_file() || about.len() > MOST_BYTES {
-            return Err(format!("--sysctl: {name} is no file of settings"));
+            return Err(format!("--sysctl: {name} is not a file of settings"));
         }
         let bytes = std::fs::read(path).map_err(failed)?;
         let text = String::from_utf8_lossy(&bytes);
@@ -226,7 +226,7 @@ fn effect(key: &str, value: &str, before: Option<&str>) -> (Effect, String) {
         return (Effect::Fails, format!("Linux has no such setting since {since}: the line fails"));
     }
     if !LIMITS.contains(&key) {
-        return (Effect::NotJudged, "not judged: it is no limit that is known".into());
+        return (Effect::NotJudged, "not judged: it is not a known limit".into());
     }
     let Some(new) = numbers(value) else {
         return (Effect::Fails, "the line fails: numbers are wanted".into());

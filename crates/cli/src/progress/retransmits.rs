@@ -36,7 +36,7 @@ impl Followed {
             Err(error) => {
                 self.follower = None;
                 self.word = Some(format!(
-                    "segments sent again are known for the machine alone, not by destination: the kernel gives no list of sockets: {error}"
+                    "retransmitted segments are known only for the whole machine, not by destination: the kernel gives no list of sockets: {error}"
                 ));
                 None
             }

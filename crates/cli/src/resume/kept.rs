@@ -29,7 +29,7 @@ pub(crate) struct Taken {
 pub(crate) fn keep(folder: &Path) -> Result<(), String> {
     let named = |error: &dyn std::fmt::Display| format!("{}: {error}", folder.join(LINE).display());
     let arguments = std::env::args_os().map(OsString::into_string).collect::<Result<Vec<_>, _>>();
-    let arguments = arguments.map_err(|_| named(&"an argument is no text"))?;
+    let arguments = arguments.map_err(|_| named(&"an argument is not valid UTF-8"))?;
     let here = std::env::current_dir().map_err(|error| named(&error))?;
     let line =
         serde_json::to_vec(&Line { arguments, folder: here }).map_err(|error| named(&error))?;
@@ -47,7 +47,7 @@ pub(crate) fn forget(folder: &Path) {
 pub(super) fn line(folder: &Path) -> Result<Line, String> {
     let bytes = fs::read(folder.join(LINE)).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
-            "it is no run with --fleet, or its agents had not begun".to_owned()
+            "it is not a run with --fleet, or its agents had not started".to_owned()
         }
         _ => format!("{LINE}: {error}"),
     })?;

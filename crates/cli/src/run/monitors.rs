@@ -96,7 +96,7 @@ fn hosts(monitors: &[Monitor], template: &Agent, is_short: bool) -> (Vec<Host>, 
     for (listener, monitor) in monitors.iter().enumerate() {
         for [host, port, kind, parameters] in &monitor.rows {
             let Ok(port) = port.parse::<u16>() else {
-                complaints.push(format!("PerfMon: {port} is no port of {host}; it is not watched"));
+                complaints.push(format!("PerfMon: {port} is not a port; {host} is not watched"));
                 continue;
             };
             let address = format!("{host}:{port}");

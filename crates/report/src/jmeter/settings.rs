@@ -117,7 +117,7 @@ impl Settings {
                 Ok(pattern) => Some(pattern),
                 Err(_) => {
                     warnings.push(format!(
-                        "series_filter is no pattern, and all labels are shown: {text}"
+                        "series_filter is not a valid pattern, so all labels are shown: {text}"
                     ));
                     None
                 }
@@ -203,7 +203,7 @@ fn window(own: &impl Fn(&str) -> Option<String>) -> Result<Option<usize>, Refuse
 fn ms(own: &impl Fn(&str) -> Option<String>, key: &str, default: i64) -> Result<i64, Refused> {
     let Some(text) = own(key) else { return Ok(default) };
     text.parse().map_err(|_| {
-        Refused(format!("{PREFIX}{key} is {text}, which is no number of milliseconds"))
+        Refused(format!("{PREFIX}{key} is {text}, which is not a number of milliseconds"))
     })
 }
 
@@ -254,7 +254,7 @@ fn dates(
         let at = form.as_ref().and_then(|form| form.read(&text));
         if at.is_none() {
             warnings.push(format!(
-                "{PREFIX}{key} is {text}, which is no date of the form {format}; it is not heeded"
+                "{PREFIX}{key} is {text}, which is not a date of the form {format}; it is ignored"
             ));
         }
         at

@@ -142,7 +142,7 @@ pub(super) fn delete(catalogue: &Catalogue, maker: &Maker, ids: &[u64]) -> Contr
 /// Deletes the folder of an entry. The error is a message for the user.
 fn remove(found: &Found) -> Result<(), String> {
     // The folder is read again, because the list may be out of date.
-    let kind = about::kind_of(&found.path).ok_or("it is no folder of a run")?;
+    let kind = about::kind_of(&found.path).ok_or("it is not the folder of a run")?;
     if about::is_running(&found.path, kind) {
         return Err("a test runs there: stop it first".into());
     }
@@ -217,7 +217,10 @@ fn place(name: &str, files: &[&str]) -> Option<usize> {
 }
 
 fn foreign(path: &Path) -> String {
-    format!("nothing was deleted, for {} is no file of a run; delete it yourself", path.display())
+    format!(
+        "nothing was deleted, because {} is not a file of a run; delete it yourself",
+        path.display()
+    )
 }
 
 #[cfg(test)]
@@ -254,7 +257,7 @@ mod tests {
         for more in ["notes.txt", "photos/a.png", "properties.txt.bak", "seconds.jsonl.d/x"] {
             make(&run, &[more]);
             let words = remove(&found(run.clone())).expect_err(more);
-            assert!(words.contains("is no file of a run"), "{words}");
+            assert!(words.contains("is not a file of a run"), "{words}");
             assert!(RUN.iter().all(|file| run.join(file).exists()), "{more}: all is there");
             let path = run.join(more);
             fs::remove_file(&path).expect("it goes");

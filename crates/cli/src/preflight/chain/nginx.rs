@@ -183,14 +183,14 @@ impl Directive {
     fn number(&self, at: usize) -> Result<u64, String> {
         let word = self.word(at)?;
         let number = word.parse().ok().filter(|n| (1..=u64::from(u32::MAX)).contains(n));
-        number.ok_or_else(|| format!("{}: {word} is no number for {}", self.place, self.name()))
+        number.ok_or_else(|| format!("{}: {word} is not a number for {}", self.place, self.name()))
     }
 
     /// Parses a size in bytes: a number, optionally with `k`, `m` or `g`.
     fn size(&self, at: usize) -> Result<u64, String> {
         let word = self.word(at)?;
         let size = super::size(word).filter(|bytes| (1..=1 << 40).contains(bytes));
-        size.ok_or_else(|| format!("{}: {word} is no size for {}", self.place, self.name()))
+        size.ok_or_else(|| format!("{}: {word} is not a size for {}", self.place, self.name()))
     }
 }
 
@@ -209,7 +209,7 @@ impl Files {
         let failed = |error: std::io::Error| format!("cannot read {name}: {error}");
         let about = std::fs::metadata(file).map_err(failed)?;
         if !about.is_file() {
-            return Err(format!("{name} is no file"));
+            return Err(format!("{name} is not a file"));
         }
         (self.read, self.bytes) = (self.read + 1, self.bytes.saturating_add(about.len()));
         if level > MOST_LEVELS || self.read > MOST_FILES || self.bytes > MOST_BYTES {
@@ -269,7 +269,7 @@ impl Files {
                 Token::End => {
                     return Err(format!("{}: the file ends within a block", lexer.place()));
                 }
-                _ => return Err(format!("{}: it is no configuration of nginx", lexer.place())),
+                _ => return Err(format!("{}: it is not an nginx configuration", lexer.place())),
             }
         }
     }
@@ -490,16 +490,16 @@ mod tests {
         for (text, words) in [
             (
                 "events {\n worker_connections many; }",
-                "n:2: many is no number for worker_connections",
+                "n:2: many is not a number for worker_connections",
             ),
-            ("http { proxy_buffers 4\n 8q; }", "n:1: 8q is no size for proxy_buffers"),
+            ("http { proxy_buffers 4\n 8q; }", "n:1: 8q is not a size for proxy_buffers"),
             ("http { proxy_buffer_size; }", "n:1: proxy_buffer_size lacks a value"),
             (
                 "stream { server {\n proxy_buffer_size 4x; } }",
-                "n:2: 4x is no size for proxy_buffer_size",
+                "n:2: 4x is not a size for proxy_buffer_size",
             ),
             ("http { ", "n:1: the file ends within a block"),
-            ("}", "n:1: it is no configuration of nginx"),
+            ("}", "n:1: it is not an nginx configuration"),
             ("a 'b", "n:1: a quote has no end"),
             ("include n;", "n: too many files are included, or one includes itself"),
         ] {

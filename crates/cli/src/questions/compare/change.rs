@@ -66,7 +66,7 @@ impl FailIf {
                 .map_err(|why| format!("{why}; a change is written like 'p95 > +5%'"))?;
             if !matches!(criterion.limit, Limit::Relative(_)) {
                 return Err(format!(
-                    "{text:?} is no change: write it with a sign, like 'p95 > +5%'"
+                    "{text:?} is not a change: write it with a sign, like 'p95 > +5%'"
                 ));
             }
             if metric(&criterion).is_none() {
@@ -200,7 +200,10 @@ impl FailIf {
         }
         let Words { en, zh } = evidence::failed(failed, all);
         let (why, why_zh) = if is_asked {
-            (": its times and rate are no base to compare with", "：其时间和速率不能作为比较基准")
+            (
+                ": its times and rate are not a basis for a comparison",
+                "：其时间和速率不能作为比较基准",
+            )
         } else {
             (
                 ", and no criterion is about errors: add 'error% > +1%'",
@@ -553,7 +556,7 @@ mod tests {
             assert!(read(good).is_ok(), "{good}");
         }
         for (bad, words) in [
-            ("p95 > 5s", "is no change"),
+            ("p95 > 5s", "is not a change"),
             ("max > +5%", "compared are"),
             ("p95 > +5", "a change is written like 'p95 > +5%'"),
             ("p95 = +5%", "more or less"),

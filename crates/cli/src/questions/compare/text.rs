@@ -28,7 +28,7 @@ pub(super) fn page(compared: &Compared) -> String {
             out.push('\n');
             out.push_str(&figures(comparison));
         }
-        None => out.push_str("--anyway compares them all the same.\n"),
+        None => out.push_str("--anyway compares them nevertheless.\n"),
     }
     if !compared.changed.is_empty() {
         out.push_str("\nAlso changed:\n");
