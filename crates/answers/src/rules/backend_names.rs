@@ -70,22 +70,25 @@ const METRICS: [&str; 10] = [
 ];
 /// Status codes that a gateway returns in place of a backend.
 const OF_GATEWAY: [&str; 3] = ["502", "503", "504"];
-/// Smallest number of samples of one backend, and of all other backends together.
+/// Smallest number of samples of the reported backend; if it fails, smallest number of its failed samples.
 const EACH: usize = 5;
+/// Smallest number of samples of all other backends together.
 const OTHERS: usize = 10;
 /// Largest number of values of a header that count as backends.
 const MOST: usize = 16;
-/// A backend is slow if its median is at least this multiple of the others' median and this many ms longer, and if
-/// this share of the samples lies on the expected side of the middle.
+/// Smallest ratio of the median of a slow backend to the median of the others.
 const SLOWER: f64 = 2.0;
+/// Smallest difference between the two medians in ms.
 const SLOWER_MS: f64 = 1.0;
+/// Smallest share of the samples that must lie on the expected side of the middle between the two medians: above it for
+/// the slow backend, below it for the others.
 const APART: f64 = 0.9;
-/// A backend fails if at least the share `FAILS` of its samples fails, and at most the share `FAIL_NOT` of the other
-/// backends' samples.
+/// Smallest share of failed samples of a failing backend.
 const FAILS: f64 = 0.3;
+/// Largest share of failed samples of the other backends.
 const FAIL_NOT: f64 = 0.05;
 
-/// A sample of a backend: its start, its time relative to the median of comparable samples, and its time in ms.
+/// A kept sample of a backend: its start, its time relative to the median of comparable samples, and its time in ms.
 struct Answer {
     at_ms: i64,
     relative: f64,

@@ -12,20 +12,24 @@ use super::request_keys::answered_other_requests;
 use super::say::{found, lacks, time, words};
 use crate::verdict::{About, Confidence, Said, Words};
 
-/// Smallest number of requests in total, and per backend, for a comparison of times.
+/// Smallest number of requests to all backends of a service for a comparison.
 const SAMPLES: u64 = 1000;
+/// Smallest number of requests to a backend for a comparison of its times.
 const EACH: u64 = 30;
-/// Smallest ratio of the median of a slow backend to the others' medians. For a failing backend: smallest share of
-/// errors, smallest ratio of this share to the others' share, and smallest number of errors.
+/// Smallest ratio of the median of a slow backend to the largest median of the others.
 const SLOWER: f64 = 2.0;
+/// Smallest share of failed requests of a failing backend.
 const FAILS: f64 = 0.05;
+/// Smallest ratio of this share to the largest failed share of the others.
 const FAILS_MORE: f64 = 5.0;
+/// Smallest number of failed requests of a failing backend.
 const FAILS_LEAST: u64 = 5;
 /// Smallest share of the requests of two classes that must have labels which both classes serve.
 const SAME: f64 = 0.8;
-/// Range of a backend's requests, as a multiple of a fair share, outside of which backends are used unevenly; and the
-/// smallest χ² at which the difference is significant (p < .001, few degrees of freedom).
+/// Range of a backend's requests, as a multiple of an equal share, outside of which the backends are used unevenly.
 const UNEVEN: (f64, f64) = (0.5, 2.0);
+/// Smallest χ² at which an uneven use is significant (p < .001, few degrees of freedom); two are added for each
+/// backend.
 const BEYOND: f64 = 27.0;
 /// Largest number of values of a header that count as backends.
 const MOST: usize = 50;

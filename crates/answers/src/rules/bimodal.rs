@@ -14,18 +14,21 @@ use crate::verdict::{About, Confidence, Said};
 
 /// Bins of the smoothed histogram per doubling of the time.
 const PER_OCTAVE: f64 = 6.0;
-/// Smallest share of the samples in each mode, largest height of the valley relative to the peaks, and smallest ratio
-/// of the modes.
+/// Smallest share of the samples in each mode.
 const MASS: f64 = 0.05;
+/// Largest height of the valley between the modes, relative to the lower peak.
 const VALLEY: f64 = 0.5;
+/// Smallest ratio of the times of the two modes.
 const APART: f64 = 2.0;
+/// Smallest number of samples of a label.
 const SAMPLES: u64 = 1000;
+/// Smallest number of seconds under the same load.
 const SECONDS: usize = 30;
 /// Shortest time in ms of the slower mode. Below this time, schedulers and timers cause such modes.
 const SLOW_LEAST: f64 = 1.0;
-/// Smallest number of kept samples that tell the two kinds apart, and the share of one kind that a property must
-/// explain.
+/// Smallest number of kept samples in which a property is searched that distinguishes the modes.
 const KEPT: usize = 20;
+/// Smallest share of the kept samples that a property must assign to the right mode.
 const EXPLAINS: f64 = 0.9;
 
 struct Modes {
@@ -115,9 +118,9 @@ fn good_times(record: &Record, seconds: &[Second]) -> BTreeMap<u32, Hist> {
     times.into_iter().map(|(label, (all, failed))| (label, without(&all, &failed))).collect()
 }
 
-/// Number of times over which the samples of one clock value are spread, and the smallest time, in clock steps, that is
-/// not spread.
+/// Number of equally spaced times over which the samples of one clock value are spread.
 const PARTS: u64 = 64;
+/// Smallest time, in clock steps, whose samples are not spread.
 const STEPS: u64 = 16;
 
 /// Returns the times in µs that a bin represents. A clock of whole milliseconds gives fast responses few values,

@@ -14,26 +14,31 @@ use super::figures::{
 use super::say::{found, time, words};
 use crate::verdict::{About, Confidence, Said};
 
-/// Share of errors from which a second counts as failing, and up to which it counts as good.
+/// Share of errors from which a second counts as failing.
 const FAILING: f64 = 0.5;
+/// Share of errors below which a second counts as good.
 const GOOD: f64 = 0.05;
-/// Smallest number of periods of failing seconds; largest deviation of their lengths, as a share or in seconds.
+/// Smallest number of periods of failing seconds.
 const RUNS: usize = 3;
+/// Largest standard deviation of the lengths of these periods, as a share of their median length.
 const ALIKE: f64 = 0.15;
+/// Largest standard deviation of these lengths in seconds; the larger of both limits counts.
 const ALIKE_S: f64 = 1.0;
 /// Largest ratio of the time of failures to the time of successful responses.
 const FASTER: f64 = 0.5;
 /// Number of seconds before a period of failures. Their response time is compared with the usual one.
 const BEFORE: usize = 2;
-/// Smallest ratio of the response time in these seconds to the usual one, and smallest share of the periods of failures
-/// that follow such slow seconds.
+/// Smallest ratio of the response time in the seconds before a period of failures to the usual response time.
 const SLOWER: f64 = 1.5;
+/// Smallest share of the periods of failures that follow such slow seconds.
 const MOST: f64 = 0.7;
 /// Words in error messages that name a circuit breaker.
 const NAMES: [&str; 4] = ["circuit", "breaker", "hystrix", "not permitted"];
-/// z of the runs test for p < .001, one-sided.
+/// Largest z of the runs test for a finding: p < .001, one-sided.
 const CHANCE: f64 = -3.1;
+/// Smallest number of requests of a run.
 const SAMPLES: u64 = 1000;
+/// Smallest number of seconds of a run.
 const SECONDS: usize = 30;
 
 pub(super) fn circuit_breaker(record: &Record) -> Said {

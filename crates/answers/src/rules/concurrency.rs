@@ -44,20 +44,22 @@ const SHORTEST: usize = 2;
 const WINDOW_REQUESTS: f64 = 30.0;
 /// Request rate per second below which the count of a window may vary because responses arrive in batches.
 const PER_S_FEW: f64 = 20.0;
-/// Smallest number of windows on the plateau (30 s), and the largest variation of their rates.
+/// Smallest number of windows on the plateau: 30 s.
 const WINDOWS: usize = 6;
+/// Largest variation of the rates of these windows, beyond chance.
 const FLAT: f64 = 0.05;
 /// Smallest growth of the rate, as a share, from the windows with fewer users to those with more, at which the rate
 /// still grows.
 const GROWS: f64 = 0.1;
-/// Smallest number of samples from which the time of requests without a wait is known. With fewer samples, but at least
-/// `ALONE_LEAST`, the interval of K must contain exactly one whole number.
+/// Smallest number of samples from which the time of requests without a wait is known.
 const ALONE: u64 = 20;
+/// Smallest number of samples if the interval of K contains exactly one whole number.
 const ALONE_LEAST: u64 = 10;
 /// Smallest ratio of requests in flight to K at which a flat rate is a plateau: the target is overloaded.
 const OVERLOAD: f64 = 1.5;
-/// Range of K: above `MOST`, K is not a limit that anybody configured; below `LEAST`, it is a rate limit.
+/// Largest K that somebody may have configured as a limit.
 const MOST: f64 = 10_000.0;
+/// Smallest K; a smaller one comes from a rate limit.
 const LEAST: f64 = 0.7;
 /// Largest relative distance between K and a whole number, and largest relative uncertainty, at which that whole number
 /// is reported.
@@ -66,9 +68,9 @@ const NEAR: f64 = 0.1;
 const SURE: f64 = 1.31;
 /// Largest share of the workers that a light load keeps busy.
 const LIGHT: f64 = 0.8;
-/// Largest wait of requests under a light load, as a share of their service time. With a longer wait, up to
-/// `WAITING_MOST`, the interval of K must contain exactly one whole number.
+/// Largest wait of requests under a light load, as a share of their service time.
 const WAITING: f64 = 0.1;
+/// Largest such wait if the interval of K contains exactly one whole number.
 const WAITING_MOST: f64 = 0.5;
 /// Smallest number of seconds in a ramp between the light load and the full load.
 const BETWEEN: usize = 3;
@@ -77,12 +79,13 @@ const BETWEEN: usize = 3;
 const LIGHT_RATE: f64 = 0.85;
 /// Share of failed requests from which only successful ones count as work.
 const FAILED: f64 = 0.01;
-/// Quantile of the fastest responses, and the share of their time below which a failure was refused at once.
+/// Quantile of the times of successful responses that represents the fastest ones.
 const AT_ONCE_OF: f64 = 0.01;
+/// Share of the fastest responses' time below which a failure was refused at once.
 const AT_ONCE: f64 = 0.5;
-/// Largest spread of the times of failures as a share of their median, and the factor by which the spread of responses
-/// is larger, if failures give up after a wait of fixed length.
+/// Largest spread of the times of failures, as a share of their median, if they give up after a wait of fixed length.
 const ALIKE: f64 = 0.25;
+/// Smallest ratio of the spread of successful responses' times to that of such failures.
 const WIDER: f64 = 2.0;
 /// Range of the exponent with which response time grows over the load; 1 if only the queue grows.
 const SLOPE: (f64, f64) = (0.9, 1.1);
@@ -95,15 +98,16 @@ const RANGE: f64 = 2.0;
 const MORE_USERS: f64 = 1.25;
 /// Share of processor time from which a host's processors count as saturated.
 const FULL: f64 = 0.9;
-/// Pairs of completions: smallest number of samples, shortest time of a request in slots, and smallest ratio of the
-/// results for the two slot widths.
+/// Smallest number of samples for an estimate of K from pairs of completions.
 const PAIRS_SAMPLES: u64 = 400;
+/// Shortest time of a request alone for this estimate, in slots of 100 ms.
 const PAIRS_SLOTS: f64 = 3.0;
+/// Smallest ratio of the share of missing pairs in slots of 200 ms to that in slots of 100 ms.
 const PAIRS_ALIKE: f64 = 0.65;
-/// Largest number of workers that pairs can show. With more workers, too few pairs are missing.
+/// Largest number of workers that pairs of completions can show. With more workers, too few pairs are missing.
 const PAIRS_MOST: f64 = 12.0;
 
-/// An estimated number of workers with its interval.
+/// An estimated number of workers (K) with its interval.
 struct Workers {
     k: f64,
     low: f64,
@@ -112,11 +116,13 @@ struct Workers {
     alone: f64,
     /// Rate at which the throughput no longer grows, per second.
     rate: f64,
+    /// Mean number of requests in flight under full load.
     in_flight: f64,
+    /// True if the estimate comes from pairs of completions.
     by_pairs: bool,
-    /// True if the target becomes slower by itself, so that the number is unknown.
+    /// True if the target becomes slower by itself, so that the number of workers is unknown.
     slows: bool,
-    /// True if requests beyond the number fail.
+    /// True if requests beyond the number of workers fail.
     fails: bool,
     /// Labels whose requests the workers process, if other labels do not wait; empty for all labels.
     labels: Vec<u32>,
@@ -188,8 +194,9 @@ fn few_seconds() -> Said {
 /// The seconds in which the target is fully loaded, if its rate is flat.
 struct Plateau {
     busy: Vec<Second>,
-    /// Rates of the windows.
+    /// Requests per second of each window.
     rates: Vec<f64>,
+    /// Mean number of requests in flight.
     in_flight: f64,
 }
 

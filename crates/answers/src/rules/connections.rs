@@ -10,27 +10,31 @@ use super::figures::{causes, classes, counter, hist, ms, requests, service, span
 use super::say::{found, lacks, words};
 use crate::verdict::{About, Confidence, Finding, Said};
 
-/// Largest share of reused connections for a finding, if users send at least this many requests and at least this many
-/// connections were opened.
+/// Share of requests on a reused connection from which there is no finding.
 const REUSE: f64 = 0.5;
+/// Smallest number of requests per user and address for a finding.
 const REQUESTS_PER_USER: f64 = 2.0;
+/// Smallest number of opened connections for a finding.
 const OPENED_LEAST: u64 = 100;
 /// Share of the response time below which opening connections costs little: the finding becomes a hint and comes last.
 const COSTS: f64 = 0.05;
 /// Share of the closed connections from which their cause is named.
 const MOST: f64 = 0.5;
-/// Smallest number and share of requests that failed on a connection that was already closed.
+/// Smallest number of requests that failed on a connection which was already closed.
 const STALE: u64 = 10;
+/// Smallest share of these requests among all requests.
 const STALE_SHARE: f64 = 0.01;
-/// Smallest number of seconds with requests on closed connections, and the part of a successful request's time within
-/// which such requests fail.
+/// Smallest number of seconds with such failures.
 const STALE_SECONDS: usize = 5;
+/// Largest time of such failures, as a share of the time of successful requests.
 const STALE_PART: f64 = 0.5;
-/// Thresholds for a finding about TLS: this share of the response time, or of the generator's processor time, and
-/// more handshakes per user than this.
+/// Smallest share of the response time that handshakes take for a finding.
 const TLS_TIME: f64 = 0.2;
+/// Smallest share of the generator's processor time that handshakes take for a finding; one of both shares is enough.
 const TLS_CPU: f64 = 0.25;
+/// Smallest number of handshakes per user and address for a finding.
 const TLS_PER_USER: f64 = 2.0;
+/// Smallest number of handshakes for a finding.
 const TLS_LEAST: u64 = 100;
 
 /// Returns the number of users that started in the run; each starts without a connection.

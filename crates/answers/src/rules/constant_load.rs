@@ -29,55 +29,62 @@ use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 const ID: &str = "constant_load";
 
-/// Smallest number of seconds under the same load, after the seconds in which the queue builds up, and smallest number
-/// of samples.
+/// Smallest number of seconds under the same load, after the seconds in which the queue builds up.
 const SECONDS: usize = 6;
+/// Smallest number of samples in these seconds.
 const SAMPLES: u64 = 100;
-/// Time until the queue has built up, as a multiple of the usual response time, and the largest such time in seconds.
+/// Time until the queue has built up, as a multiple of the usual response time.
 const ROUNDS: f64 = 2.0;
+/// Largest number of seconds at the beginning that are left out because the queue builds up.
 const BUILDS_UP: usize = 3;
-/// Smallest number of windows, their length in seconds, and the largest variation of the rate, beyond chance, and of a
-/// label's median.
+/// Smallest number of windows.
 const WINDOWS: usize = 4;
+/// Length of a window in seconds; shorter in a short run.
 const WINDOW: usize = 5;
+/// Largest variation of the rate, beyond chance.
 const FLAT: f64 = 0.05;
+/// Largest variation of a label's median between windows.
 const FLAT_MEDIAN: f64 = 0.15;
 /// Largest variation of the rate if responses depend on each other: on a busy machine the limit itself varies.
 const UNSTEADY: f64 = 0.25;
 /// Largest share of failures at which the rule applies: failures have other response times than successes.
 const FAILED: f64 = 0.05;
-/// Smallest share of all response time that a label must have.
+/// Smallest share of the response time of all requests that a label must have.
 const WEIGHS: f64 = 0.1;
-/// Length in ms of a label's first responses, and the smallest number of them that shows the time of an idle target.
+/// Length in ms of the period with a label's first responses.
 const FIRST_MS: u32 = 2000;
+/// Rank of the response, among the first ones, whose time counts as the time of an idle target; the period must have
+/// twice as many responses.
 const FIRST: u64 = 3;
-/// Largest ratio to the fast responses' time at which a response counts as equally fast; and the largest rate of such
-/// responses later, relative to the rate at first.
+/// Largest ratio to the time of an idle target at which a response counts as fast.
 const AS_FAST: f64 = 1.5;
+/// Largest rate of fast responses later, relative to their rate at first.
 const RARER: f64 = 0.1;
-/// Smallest ratio of the usual time to the fast time, and smallest difference in ms: below, costs of system calls
-/// dominate.
+/// Smallest ratio of the usual time to the time of an idle target.
 const LONGER: f64 = 2.0;
+/// Smallest difference between these times in ms: below, costs of system calls dominate.
 const LONGER_MS: f64 = 5.0;
-/// Smallest share of the users with which a queue has its full length, and smallest share of the usual time that
-/// responses take with a full queue. A second that begins up to `BESIDE_MS` before the queue is full also counts.
+/// Smallest share of the users with which a queue has its full length.
 const FULL: f64 = 0.95;
+/// Smallest share of the usual time that responses take with a full queue.
 const BUILT: f64 = 0.6;
+/// Longest time in ms before the queue is full at which a second may begin and still count as one with a full queue.
 const BESIDE_MS: f64 = 50.0;
-/// Smallest ratio of the usual to the fast time with which a growing queue also causes responses that take a time
-/// between the two; smallest number of such responses, as a share of the number that theory gives; and the longest time
-/// of such responses, as a share of the usual time.
+/// Smallest ratio of the usual time to that of an idle target with which a growing queue also causes responses that
+/// take a time between the two.
 const STEEP: f64 = 3.0;
+/// Smallest number of such responses, as a share of the number that theory gives.
 const BETWEEN: f64 = 0.3;
+/// Longest time of such responses, as a share of the usual time.
 const NEARLY: f64 = 0.75;
 /// Largest size of a response, relative to the usual size, for a response that shows different work.
 const SMALLER: f64 = 0.5;
-/// Responses of a limited label that may initially exceed its usual rate, as a multiple of the requests processed at
-/// the same time.
+/// Number of responses of a limited label that may initially exceed its usual rate, as a multiple of the requests
+/// processed at the same time.
 const BURST: f64 = 2.0;
-/// Responses in a second that may exceed the usual number, in standard deviations of chance.
+/// Number of responses in a second that may exceed the usual number, in standard deviations of chance.
 const BY_CHANCE: f64 = 2.0;
-/// Smallest share of the time that passes in waiting for the first byte, where phases are known.
+/// Smallest share of the response time that passes in waiting for the first byte, where phases are known.
 const IN_WAIT: f64 = 0.5;
 /// Largest mean time after the first byte, as a share of the time by which responses became slower.
 const BEHIND: f64 = 0.5;

@@ -18,24 +18,29 @@ use crate::trend::{Trend, trend};
 use crate::verdict::{About, Confidence, Said};
 use crate::warmup::{Course, warm_up};
 
-/// Smallest number of requests and of seconds under the same load.
+/// Smallest number of requests under the same load.
 const SAMPLES: u64 = 1000;
+/// Smallest number of seconds under the same load.
 const SECONDS: usize = 60;
-/// Length in seconds of a window for steps, and for drift.
+/// Length in seconds of a window in which medians are compared to find steps.
 const STEP_WINDOW: usize = 5;
+/// Length in seconds of a window in which medians are compared to find a drift.
 const DRIFT_WINDOW: usize = 5;
-/// Thresholds for a step: smallest relative size; smallest number of windows on each side (30 s are 6 windows,
-/// minus 1 for the windows that the step cuts); p.
+/// Smallest relative size of a step.
 const SIZE: f64 = 0.1;
+/// Smallest number of windows on each side of a step: 30 s are 6 windows, minus 1 for the window that the step cuts.
 const LASTS: usize = 5;
+/// Largest p of a step.
 const CHANCE: f64 = 0.001;
-/// Thresholds for a drift: smallest share of the median in ten minutes and over the run, or a larger share over a
-/// longer run; p.
+/// Smallest growth of the median in ten minutes for a drift, as a share of its value at the start.
 const DRIFT: f64 = 0.1;
+/// Smallest growth of the median over the run for a drift, as such a share.
 const DRIFT_RUN: f64 = 0.1;
+/// Growth over the run that is enough even if the growth in ten minutes is smaller.
 const DRIFT_LONG: f64 = 0.25;
+/// Largest p of a drift, divided by the number of tested series.
 const DRIFT_CHANCE: f64 = 0.01;
-/// Fewest requests per window of a label whose trend is tested separately from the other labels.
+/// Smallest number of requests per window of a label whose trend is tested separately from the other labels.
 const LABEL_SAMPLES: u64 = 20;
 /// A line explains a series better than a step if its residual is below this share of the step's residual.
 const BETTER: f64 = 0.8;
@@ -293,7 +298,7 @@ pub(super) fn drift(record: &Record) -> Said {
 }
 
 /// A change at one point in time: the examined seconds, the index of the first second after the change, and the medians
-/// in ms; with a label, those of its requests.
+/// in ms before and after it. If the change has a label, the medians are those of the label's requests.
 type Changed<'r> = steps::Step<'r>;
 
 /// Finds a step with half a minute on each side.

@@ -8,19 +8,21 @@ use super::figures::{
     is_one_load, mean, mix, mix_differs, requests, seconds_in, service, settled, sum, without,
 };
 
-/// Smallest number of seconds under the same load, and of requests in them, for a comparison of their times.
+/// Smallest number of seconds under the same load for a comparison of their times.
 const LEAST: usize = 7;
+/// Smallest number of requests in these seconds.
 pub(super) const SAMPLES: u64 = 200;
 /// Largest share of failures with which response times are compared: failures have other times.
 const FAILED: f64 = 0.05;
-/// Smallest ratio and smallest difference in ms for times to count as different. Below, costs of system calls dominate.
+/// Smallest ratio of two times that count as different.
 pub(super) const SLOWER: f64 = 1.5;
+/// Smallest difference in ms of two times that count as different. Below, costs of system calls dominate.
 const LONGER_MS: f64 = 5.0;
-/// Smallest ratio of the slower seconds' distance to the variation of the usual seconds.
+/// Smallest distance of the slower seconds from the usual seconds, as a multiple of the variation of the usual seconds.
 const CLEAR: f64 = 3.0;
-/// Smallest ratio of the slower seconds' distance to the variation of the usual seconds, for one of several labels:
-/// each label adds a chance of error. And the smallest share of seconds with requests of the label.
+/// Smallest such distance for one of several labels: each label adds a chance of error.
 const CLEAR_OF_LABEL: f64 = 5.0;
+/// Smallest share of the seconds that must have requests of a label.
 const PRESENT: f64 = 0.9;
 /// Smallest number of requests in a slow period.
 pub(super) const PHASE_SAMPLES: u64 = 30;

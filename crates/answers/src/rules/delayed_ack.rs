@@ -22,9 +22,9 @@ const ANSWERS: usize = 20;
 const DELAY_MS: (f64, f64) = (38.0, 50.0);
 /// Longest time in ms from the first byte to the last one of a response that was not held up.
 const AT_ONCE_MS: f64 = 10.0;
-/// Smallest share of responses that were held up; and smallest share of responses that were either held up or not
-/// delayed at all.
+/// Smallest share of responses that were held up.
 const HELD: f64 = 0.5;
+/// Smallest share of responses that were either held up or not delayed at all.
 const EITHER: f64 = 0.95;
 /// Size in bytes up to which a response is small; a larger one may take long to send.
 const SMALL: u64 = 16 << 10;

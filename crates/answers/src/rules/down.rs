@@ -16,14 +16,15 @@ use super::moment::first_start;
 use super::say::{clock, found, lacks, words};
 use crate::verdict::{About, Confidence, Said, Words};
 
-/// Smallest number of failed connects in an outage, and of successful responses before it.
+/// Smallest number of failed connects in an outage.
 const FAILED: u64 = 5;
+/// Smallest number of successful responses before an outage.
 const GOOD_BEFORE: u64 = 5;
 /// Smallest share of failed connects among the errors of the outage.
 const MOST: f64 = 0.5;
-/// Longest outage in seconds that may have successful responses before and after it within each of these seconds.
-/// Its failures per second reach at least this share of those in a longer outage.
+/// Longest outage in seconds if each of its seconds may also have successful responses, from before or after it.
 const SHORT: usize = 3;
+/// Smallest number of failures in such a short outage, as a share of the failures per second in a longer outage.
 const AS_MANY: f64 = 0.5;
 /// Smallest ratio of failures to responses in the last second of a run that ends during an outage.
 const FEW: f64 = 10.0;
@@ -32,15 +33,17 @@ const LISTED: usize = 4;
 
 /// An outage: a period in which the target accepted no connections.
 pub(super) struct Down {
-    /// Indexes of the first and the last second with failed connects.
+    /// Index of the first second with failed connects.
     pub(super) first: usize,
+    /// Index of the last second with failed connects.
     pub(super) last: usize,
     failed: u64,
     refused: u64,
     /// True if requests succeeded after the outage.
     is_back: bool,
-    /// Labels whose requests failed during the outage; and true if no other label succeeded.
+    /// Labels whose requests failed during the outage.
     labels: Vec<u32>,
+    /// True if no other label succeeded during the outage.
     is_whole: bool,
 }
 

@@ -22,33 +22,36 @@ use super::systems;
 use super::whose::{self, Always};
 use crate::verdict::{About, Confidence, Said, Words};
 
-/// Smallest share of the errors that must occur after the stop, and largest ratio of the failed share of requests
-/// before the stop to the failed share after it.
+/// Smallest share of the errors that must occur after the stop of the run.
 const AFTER_STOP: f64 = 0.9;
+/// Largest ratio of the failed share of requests before the stop to the failed share after it.
 const BEFORE_STOP: f64 = 0.1;
-/// A cause is over if the run continues without it for this time in ms and as a share of the run. A shorter time in ms
-/// is enough if this number of failures would be expected in it.
+/// Smallest time in ms for which a run continues without a cause of errors, for the cause to be over.
 const OVER_MS: i64 = 4000;
+/// Smallest such time as a share of the run.
 const OVER: f64 = 0.1;
+/// Smallest such time in ms if, at the earlier rate, `USUAL` failures would be expected in it.
 const SOON_OVER_MS: i64 = 1500;
+/// Number of expected failures from which a shorter time without failures shows that a cause is over.
 const USUAL: f64 = 10.0;
-/// Shortest time that a request has waited since the stop for a finding: in ms, and as a multiple of the longest
-/// request.
+/// Shortest time in ms that a request has waited since the stop, for a finding.
 const LONG_WAIT_MS: f64 = 2000.0;
+/// Smallest ratio of this time to the longest request of the run.
 const LONGER: f64 = 3.0;
-/// Limits for an event, which is a set of failures within a short time: its longest duration in ms, the shortest
-/// length of the run in ms, and the smallest number of failures.
+/// Longest duration in ms of an event: failures within a short time.
 const EVENT_MS: i64 = 2000;
+/// Shortest run in ms that can have an event.
 const EVENT_OF_MS: i64 = 10_000;
+/// Smallest number of failures of an event.
 const EVENT: u64 = 5;
 /// Smallest share of seconds with failures for a sentence about one period ("from 0:20 until 0:41"); below it, the
 /// sentence counts the seconds.
 const MOSTLY: f64 = 0.7;
 /// Longest period of failures in ms of which the sentence names only the beginning.
 const WITHIN_MS: i64 = 1000;
-/// Time in ms after the beginning of the first second within which a request is one of the first.
+/// Longest time in ms from the beginning of the first second to the first failure, for errors that began with the run.
 const FIRST_MS: i64 = 200;
-/// Longest duration of a restart in ms.
+/// Longest period of failures in ms that may be a restart of the target.
 const SHORT_MS: i64 = 10_000;
 
 /// Formats the error with this cause number as [`words_of`] does; empty if there is no such cause.

@@ -7,8 +7,9 @@ use super::figures::{deviation, mean, median, sum, whole};
 use super::say::{clock, time, words};
 use crate::verdict::Words;
 
-/// Smallest number of seconds, and of requests, in a stretch in which all requests fail.
+/// Smallest number of seconds in a stretch in which all requests fail.
 const SECONDS: usize = 3;
+/// Smallest number of requests in such a stretch.
 const REQUESTS: u64 = 20;
 /// Smallest number of stretches of failures that count as periodic.
 const TIMES: usize = 4;
@@ -16,10 +17,11 @@ const TIMES: usize = 4;
 const EVERY_S: f64 = 4.0;
 /// Smallest number of failures in each stretch.
 const EACH: u64 = 5;
-/// Largest standard deviation of intervals and of lengths: `EVEN_S` seconds, but at most the share `EVEN` of the
-/// interval; for long intervals, the share `EVEN_LONG` of the interval.
+/// Largest standard deviation in seconds of intervals between stretches, and of the lengths of stretches.
 const EVEN_S: f64 = 0.75;
+/// Largest such deviation as a share of the interval, for short intervals; the smaller limit counts.
 const EVEN: f64 = 0.1;
+/// Largest such deviation as a share of the interval, for long intervals, where it exceeds the other limits.
 const EVEN_LONG: f64 = 0.03;
 /// Largest length of a stretch, as a share of the interval.
 const PART: f64 = 0.5;

@@ -31,108 +31,126 @@ use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 const ID: &str = "fails_above";
 
-/// Smallest number of failures for a threshold, and the failed share of requests from which a piece of the run lies
-/// above the threshold.
+/// Smallest number of failures for a threshold.
 const FAILURES: u64 = 100;
+/// Failed share of requests from which a piece of the run lies above the threshold.
 const FEW: f64 = 0.01;
-/// Smallest ratio of the load of pieces with failures to that of quiet pieces; smallest number of quiet seconds, and of
-/// samples in them.
+/// Smallest ratio of the load of pieces with failures to that of quiet pieces.
 const GROWN: f64 = 1.15;
+/// Smallest number of quiet seconds.
 const QUIET: usize = 3;
+/// Smallest number of samples in the quiet seconds.
 const QUIET_SAMPLES: u64 = 300;
-/// Smallest share of the pieces above the threshold in which requests fail; smallest number of pieces that determine K,
-/// and of failures in each.
+/// Smallest share of the pieces above the threshold in which requests fail.
 const ABOVE: f64 = 0.9;
+/// Smallest number of pieces that determine K.
 const PIECES: usize = 8;
+/// Smallest number of failures in a piece that determines K.
 const IN_PIECE: u64 = 10;
-/// Largest variation of K; smallest ratio of loads; largest relative difference of K between the two halves of the
-/// loads.
+/// Largest variation of K between pieces.
 const FLAT: f64 = 0.1;
+/// Smallest ratio of the largest to the smallest load of the pieces.
 const RANGE: f64 = 1.2;
+/// Largest relative difference of K between the pieces with lower load and those with higher load.
 const SAME: f64 = 0.1;
-/// Largest distance of the threshold below K, in standard deviations of a Poisson number, and largest ratio of the
-/// threshold to K.
+/// Largest distance of the threshold below K, in standard deviations of a Poisson number.
 const BELOW: f64 = 4.0;
+/// Largest ratio of the threshold to K.
 const BEYOND: f64 = 1.2;
 /// Smallest K that counts as a limit.
 const LEAST: f64 = 1.5;
-/// Failures of one duration: nine of ten lie within the share `WITHIN` of it, or within `WITHIN_MS`. If the duration is
-/// at least the share `WAITS` of a usual response time, the failures may come from a wait.
+/// Range, as a share of their median time, in which nine of ten failures lie if all have the same duration.
 const WITHIN: f64 = 0.25;
+/// Such a range in ms; the larger one counts.
 const WITHIN_MS: f64 = 1.5;
+/// Share of the usual response time from which failures of one duration may come from a wait.
 const WAITS: f64 = 0.3;
 /// Largest ratio of the time of failures to the time of successful responses.
 const LONGER: f64 = 1.1;
-/// Failed share of requests at twice the load that a limit allows, and smallest number of pieces of the run with that
-/// share.
+/// Failed share of requests that shows a limit on their number: at twice the load that the limit allows, half of them
+/// fail.
 const HALF: f64 = 0.5;
+/// Smallest number of pieces of the run with that failed share.
 const WITH_HALF: usize = 4;
-/// Smallest failed share of two adjacent pieces from which the variance is estimated, and smallest number of such
-/// pairs.
+/// Smallest failed share of two adjacent pieces from which the variance is estimated.
 const THINNED: f64 = 0.1;
+/// Smallest number of such pairs of pieces.
 const ADJACENT: usize = 20;
-/// Largest ratio of the ends of a narrow interval. In a wider interval, the reported number is above the share `NEAR`
-/// of the estimate.
+/// Largest ratio of the ends of a narrow interval.
 const NARROW: f64 = 1.3;
+/// Smallest number that is reported for a wider interval, as a share of the estimate.
 const NEAR: f64 = 0.9;
 /// Smallest number of pieces under one load that is always above the limit.
 const ALWAYS: usize = 20;
-/// Smallest share of the users in flight for users without pauses. And largest variance of failures, relative to that
-/// by chance, at which a fixed share of the requests fails because requests alternate between instances.
+/// Smallest share of the users in flight if users do not pause.
 const NO_PAUSE: f64 = 0.97;
+/// Largest variance of failures, relative to that by chance, at which requests seem to alternate between instances, one
+/// of which fails.
 const BY_TURNS: f64 = 0.2;
-/// For a load that is always above the limit: smallest load as a share of the most users; number of first pieces in
-/// which the load still grows; smallest failed share; and largest variance of the number of successful requests
-/// relative to that by chance.
+/// Smallest load, as a share of the most users, of the pieces under full load.
 const TOP: f64 = 0.97;
+/// Number of first pieces under full load that are left out because the load in flight still grows.
 const FILLS: usize = 2;
+/// Smallest failed share of each piece under a load that is always above the limit.
 const SOME: f64 = 0.02;
+/// Largest variance of the number of successful requests, relative to that by chance, that shows a limit.
 const EVEN: f64 = 0.3;
-/// For a load little above the limit: largest variation of the number of successful requests in flight; its smallest
-/// value as a share of K; its smallest mean as a share of K while users still arrive; smallest ratio of all requests in
-/// flight to K; and smallest share of K that quiet pieces reach.
+/// Largest variation of the number of successful requests in flight, under a load little above the limit.
 const LEVEL: f64 = 0.05;
+/// Smallest number of successful requests in flight under such a load, as a share of K.
 const NEVER_BELOW: f64 = 0.93;
+/// Smallest mean number of successful requests in flight while users still arrive, as a share of K.
 const AT_FIRST: f64 = 0.965;
+/// Smallest ratio of all requests in flight to K under such a load.
 const LITTLE: f64 = 1.1;
+/// Smallest number of requests in flight that quiet pieces reach, as a share of K.
 const REACHED: f64 = 0.8;
-/// Ratio of the largest to the smallest load below which all loads are little above the limit. With such loads, a fixed
-/// failed share shows a limit only if the variation of the number of successful requests is at most `STEADY`.
+/// Ratio of the largest to the smallest load below which all loads are little above the limit.
 const SMALL: f64 = 1.4;
+/// Largest variation of the number of successful requests with which a fixed failed share shows a limit, under such
+/// loads.
 const STEADY: f64 = 0.01;
-/// Length of a piece of the run: the time of this many consecutive responses, within the given bounds in s.
+/// Length of a piece of the run, as a multiple of the usual response time.
 const ANSWERS: f64 = 4.0;
+/// Smallest and largest length of a piece in seconds.
 const LENGTH: (f64, f64) = (1.0, 10.0);
-/// Relative uncertainty of K from the requests in flight at the ends of a piece.
+/// Relative uncertainty of K, because requests are in flight across both ends of a piece.
 const EDGE: f64 = 0.02;
-/// Smallest failed share of a piece of the run that shows if the limit is a number of requests in flight or a rate. The
-/// correlation of the rate with the response time is at most `OPPOSED` for a number in flight, and at least `UNRELATED`
-/// for a rate. For a rate, the response time also varies more than the rate, at least by the factor `STEADIER`.
+/// Smallest failed share of a piece that shows if the limit is a number of requests in flight or a rate.
 const MUCH: f64 = 0.2;
+/// Largest correlation of the rate with the response time if a number in flight is limited.
 const OPPOSED: f64 = -0.5;
+/// Smallest such correlation if a rate is limited.
 const UNRELATED: f64 = -0.25;
+/// Smallest ratio of the variation of the response time to that of the rate if a rate is limited.
 const STEADIER: f64 = 1.3;
 
 /// The quantity that a limit keeps constant while the load varies: concurrency or rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fixed {
+    /// The number of requests in flight.
     AtOnce,
+    /// The rate of successful responses.
     Rate,
     /// The metrics do not distinguish the two quantities.
     Either,
 }
 
 pub(super) struct Limit {
-    /// Estimated limit of concurrent requests, with the ends of its interval.
+    /// Estimated limit of concurrent requests.
     k: f64,
+    /// Lower end of the interval of `k`.
     low: f64,
+    /// Upper end of the interval of `k`.
     high: f64,
     /// Successful responses per second under the limit.
     rate: f64,
     pub(super) fixed: Fixed,
     /// Number of requests below the limit, almost none of which failed; 0 if the load was always above it.
     calm: u64,
+    /// Number of failed requests above the limit.
     failed: u64,
+    /// Number of labels whose requests the limit refuses.
     labels: usize,
     /// Number of users, for a load that is always above the limit.
     users: f64,
