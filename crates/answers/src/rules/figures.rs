@@ -10,12 +10,14 @@ use stats::hist::{Bins, Hist};
 const SAME_LOAD: f64 = 0.05;
 /// Time in ms before and after a change of the load that belongs to neither side.
 const MASKED_MS: i64 = 10_000;
-/// Largest delay of the end of a second, in ms.
+/// Longest time in ms after the planned end of the run at which its last second under load may end.
 const OVER_MS: i64 = 500;
-/// Length in ms of a gap without requests after which the load counts as ended. `GAP_MS` applies if the run has at most
-/// `GAPS` such gaps: users that pause leave many gaps.
+/// Length in ms of a gap without requests after which the load counts as ended, if the run has many gaps: users that
+/// pause leave gaps.
 const PAUSE_MS: i64 = 5000;
+/// Length in ms of such a gap if the run has at most `GAPS` of them.
 const GAP_MS: i64 = 1500;
+/// Largest number of gaps longer than `GAP_MS` with which each of them ends the load.
 const GAPS: usize = 4;
 /// Smallest share of the users that start within a second where one group begins as another ends.
 const REPLACED: f64 = 0.25;
@@ -25,9 +27,9 @@ const MIXED: f64 = 0.05;
 const HELD_LEAST: u64 = 30;
 /// Smallest relative increase of the request rate that counts as another load.
 const MORE: f64 = 0.1;
-/// Quantile of a second's times that represents how long its responses waited; and the largest share of the time since
-/// the load is constant that these waits took when a queue no longer fills.
+/// Quantile of a second's times that represents how long its responses waited.
 const USUAL: f64 = 0.9;
+/// Largest ratio of these waits to the time since the load became constant, if the queue no longer fills.
 const LATER: f64 = 0.9;
 /// 97.5 % quantile of the standard normal distribution.
 pub(crate) const Z: f64 = 1.96;

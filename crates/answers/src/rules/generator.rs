@@ -25,33 +25,36 @@ const EXPLAINS: &[&str] = &[
     "stalls",
 ];
 
-/// Processor use, as a share, from which processors count as saturated: those of the generator, and those of its
-/// machine.
+/// Use of the generator's processors, as a share, from which they count as saturated.
 const FULL: f64 = 0.95;
+/// Use of all processors of the machine, as a share, from which they count as saturated.
 const MACHINE_FULL: f64 = 0.98;
-/// Smallest number and share of the run's seconds with saturated processors; shorter bursts are noise.
+/// Smallest number of seconds with saturated processors for a finding; shorter bursts are noise.
 const FULL_SECONDS: usize = 3;
+/// Smallest share of the run's seconds with saturated processors for a finding.
 const FULL_SHARE: f64 = 0.25;
 /// Shortest partial second in ms that is evidence of processor use.
 const LEAST_MS: u32 = 500;
-/// Smallest number of samples for percentiles, and the number of samples that must lie beyond a meaningful percentile.
+/// Smallest number of samples of a run for its percentiles.
 const LEAST_SAMPLES: u64 = 100;
+/// Number of samples that must lie beyond a meaningful percentile.
 const BEYOND: f64 = 10.0;
-/// Lag in ms at the p99 above which the lag is a problem, if it is also at least the share `LAG_LEAST` of the response
-/// time at the p99.
+/// Lag in ms at the p99 above which the lag is a problem, if `LAG_LEAST` also holds.
 const LAG_BAD: f64 = 100.0;
+/// Smallest ratio of the p99 of the lag to the p99 of the response time for such a problem.
 const LAG_LEAST: f64 = 0.1;
 /// Lag in ms at the p99 below which the lag is harmless, even if it is most of a short response time.
 const LAG_FLOOR: f64 = 10.0;
 /// Smallest ratio of the p99 of the lag to the p99 of the response time at which the lag distorts the latter.
 const LAG_SHARE: f64 = 0.25;
-/// Smallest share of the lag in all response time, and smallest mean lag in ms, at which the lag distorts means. The
-/// second bound is for targets that answer within a millisecond: a tenth of that is the cost of a system call.
+/// Smallest share of the lag in all response time at which the lag distorts means, if `LAG_MEAN` also holds.
 const LAG_OF_ALL: f64 = 0.1;
+/// Smallest mean lag in ms at which the lag distorts means: targets that answer within a millisecond have a share of a
+/// tenth by the cost of a system call alone.
 const LAG_MEAN: f64 = 1.0;
-/// Samples that end within this time in ms after a pause of the process were delayed by the pause. `EXCEPTIONS` is the
-/// largest share of seconds that may be excluded this way. Any run may have a single pause.
+/// Time in ms after a pause of the process within which the samples that end were delayed by the pause.
 const AFTER_STALL: i64 = 1500;
+/// Largest share of seconds that may be excluded because of pauses. Any run may have a single pause.
 const EXCEPTIONS: f64 = 0.1;
 
 pub(super) fn generator_limit(record: &Record) -> Said {

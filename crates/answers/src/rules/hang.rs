@@ -16,9 +16,9 @@ use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 /// Smallest number of successful responses before the hang.
 const GOOD_BEFORE: u64 = 10;
-/// Smallest time in ms without a response while the load continued; and smallest time until the end, as a multiple of
-/// the longest request before.
+/// Smallest time in ms without a response while the load continued.
 const QUIET_MS: i64 = 1000;
+/// Smallest time from the last response to the end of the run, as a multiple of the longest request before.
 const LONGER: f64 = 3.0;
 /// Shortest run in ms for a finding if all requests were cut: in a shorter run, responses may have been imminent.
 const CUT_MS: i64 = 5000;
@@ -26,15 +26,15 @@ const CUT_MS: i64 = 5000;
 const MISSING: f64 = 12.0;
 /// Smallest share of time limits among the errors during the hang.
 const MOST: f64 = 0.9;
-/// Number of failed kept samples of a label that show how its requests ended.
+/// Smallest number of failed kept samples of a label that show how its requests ended.
 const TELL: usize = 3;
 /// Smallest number of unanswered requests for a finding, because every target leaves a few requests unanswered.
 const WAITED: u64 = 5;
 /// Largest difference in seconds between the last responses of the labels when the whole target stops.
 const SOON: usize = 1;
 
-/// Response times before the hang, as shares of the plan's time limit: of the median, and of the 95th percentile. From
-/// these on, load grew or the target became slower, and it did not stop.
+/// Smallest median, and smallest 95th percentile, of the response times before the hang, as shares of the plan's time
+/// limit, at which the responses grew up to the limit: the load grew or the target became slower, and it did not stop.
 const NEAR_LIMIT: (f64, f64) = (0.4, 0.8);
 /// Number of last seconds with responses in which the response times near the limit are measured.
 const LAST: usize = 2;
@@ -62,7 +62,9 @@ pub(super) struct Hang {
     labels: Vec<u32>,
     /// True if no label got any response.
     is_whole: bool,
+    /// Number of requests that waited until the plan's time limit.
     gave_up: u64,
+    /// Number of requests that the end of the run cut.
     cut: u64,
     /// True if at least half of all errors come from the requests that waited.
     is_most: bool,
@@ -120,9 +122,8 @@ fn is_quiet(record: &Record, (first, last, good): (usize, usize, u64)) -> bool {
         && missing >= MISSING
 }
 
-/// Returns the requests of a label that hit their time limit in these seconds, and those that the end of the run cut.
-/// Other errors are responses. If kept samples do not show which label has them, all of them may belong to this label;
-/// then `None`.
+/// Returns the numbers of failed and of cut requests of a label in these seconds. Returns `None` if there are none, if
+/// some failures were not caused by a time limit, or if the kept samples do not show the causes.
 fn waited(record: &Record, label: u32, seconds: &[Second]) -> Option<(u64, u64)> {
     let own: Vec<(u64, u64)> = seconds
         .iter()

@@ -17,19 +17,20 @@ use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 const ID: &str = "host_ports";
 
-/// Share of the port range that counts as the whole range. If the waiting connections exceed the range by the factor
-/// `BEYOND`, they go to several destinations, each of which has the whole range.
+/// Share of the port range from which the range counts as used up.
 const ALL: f64 = 0.95;
+/// Largest ratio of the host's own connections in TIME_WAIT to the port range. With more connections, they go to
+/// several destinations, each of which has the whole range.
 const BEYOND: f64 = 1.05;
-/// Smallest number of readings near the maximum that show a stable count, and the largest distance of such a reading
-/// from the maximum, as a share of the range.
+/// Smallest number of readings near the maximum that show a stable count.
 const TOP: usize = 3;
+/// Largest distance of such a reading from the maximum, as a share of the range.
 const LEVEL: f64 = 0.01;
 /// Smallest share of the waiting connections that the host itself opened.
 const OWN: f64 = 0.5;
-/// Smallest number of readings for a number of connections per request, and the number below which some connections are
-/// reused.
+/// Smallest number of readings for a number of connections per request.
 const OPENED_READINGS: usize = 3;
+/// Number of opened connections per request below which some connections are reused.
 const NOT_EACH: f64 = 0.8;
 /// Smallest increase of the error share from which errors count as caused by used-up ports.
 const FAILING: f64 = 0.05;
@@ -43,10 +44,11 @@ const EXPLAINS: &[&str] =
 struct Host {
     name: Arc<str>,
     readings: Vec<Reading>,
-    /// Maximum of the host's own waiting connections, by the most cautious count.
+    /// Maximum of the connections in TIME_WAIT that the host itself opened, by the most cautious count.
     least: f64,
-    /// Number of ports in the range; `known` is true if the host or the user has reported it.
+    /// Number of ports in the port range.
     ports: f64,
+    /// True if the host or the user has reported the number of ports.
     known: bool,
 }
 
@@ -170,7 +172,7 @@ fn gone<'r>(record: &'r Record, host: &Host) -> Option<Gone<'r>> {
     shown.then_some(Gone { at_ms, most, before, borne_out, early, late, fails })
 }
 
-/// Returns the further sentences: failures, and the possible forecast.
+/// Returns the sentences about the failures after the ports ran out, and about the forecast that was possible.
 fn aftermath(record: &Record, gone: &Gone<'_>) -> Words {
     let mut words = words!("", "");
     if gone.fails {

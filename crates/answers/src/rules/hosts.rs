@@ -18,20 +18,21 @@ pub(super) const LEAST: usize = 10;
 /// Smallest request rate per second at which ratios per request are meaningful.
 const RATE: f64 = 10.0;
 
-/// Thresholds for a host that does not reuse its connections: it opens at least `OPENED` connections per request. It
-/// accepts at most `ACCEPTED` connections per request, because its clients reuse theirs.
+/// Smallest number of connections opened per request by a host that does not reuse its connections.
 const OPENED: f64 = 0.5;
+/// Largest number of connections accepted per request by such a host, because its clients reuse theirs.
 const ACCEPTED: f64 = 0.2;
-/// Thresholds for a host that keeps its connections too briefly: smallest number of connections opened per request, and
-/// per second, in each half of the run; `FEWER`: largest ratio of accepted to opened connections. Servers and proxies
-/// use a connection for 100 requests or more (nginx: `keepalive_requests`).
+/// Smallest number of connections opened per request, in each half of the run, by a host that keeps its connections too
+/// briefly. Servers and proxies use a connection for 100 requests or more (nginx: `keepalive_requests`).
 const BRIEFLY: f64 = 0.05;
+/// Smallest number of connections opened per second, in each half of the run, by such a host.
 const BRIEFLY_PER_S: f64 = 10.0;
+/// Largest ratio of accepted to opened connections of such a host.
 const FEWER: f64 = 0.5;
 
-/// Thresholds for the traffic of one of several similar hosts, as multiples of an equal share. Below `LITTLE`, the host
-/// gets too little traffic. Below `NOTHING`, it counts as a host without traffic.
+/// Share of the traffic, as a multiple of an equal share, below which one of several similar hosts gets too little.
 const LITTLE: f64 = 0.5;
+/// Share of the traffic, as a multiple of an equal share, below which a host counts as one without traffic.
 const NOTHING: f64 = 0.1;
 /// Smallest total traffic of similar hosts in bytes per second: reading an exporter also causes some.
 const TRAFFIC: f64 = 10_000.0;
@@ -40,9 +41,9 @@ const TRAFFIC: f64 = 10_000.0;
 /// A healthy network loses no SYN.
 const REPEATS: f64 = 3.0;
 
-/// Share of processor time that counts as busy without load, and the share of the highest rate that counts as little
-/// load.
+/// Smallest share of processor time without load for a finding.
 const BUSY: f64 = 0.15;
+/// Largest share of the highest rate that counts as little load.
 const LITTLE_LOAD: f64 = 0.2;
 /// Smallest number of seconds with little load for a finding.
 const CALM: usize = 5;
@@ -187,8 +188,9 @@ pub(super) fn host_uneven(record: &Record) -> Said {
 struct LeftOut<'r> {
     host: &'r Arc<str>,
     family: &'r [(Arc<str>, u32)],
-    /// Share of the total traffic that the host gets, and a fair share.
+    /// Share of the total traffic that the host gets.
     share: f64,
+    /// Share of the total traffic that each similar host would get if all got the same.
     fair: f64,
 }
 
@@ -196,10 +198,11 @@ struct LeftOut<'r> {
 enum Why {
     /// A host in front of this host repeats connect attempts at this rate per second.
     Unreachable(Arc<str>, f64),
-    /// Of at least three similar hosts, one gets all the traffic; with its share.
+    /// Of at least three similar hosts, one gets all the traffic: its name and its share.
     OneGetsAll(Arc<str>, f64),
     /// Of at least three similar hosts, all others share the traffic evenly.
     OthersShare,
+    /// The metrics show no reason.
     Unknown,
 }
 

@@ -17,7 +17,7 @@ const ID_OF_HOSTS: &str = "host_java";
 const SHARE: f64 = 0.05;
 /// Smallest collection time in s within a second that is reported: as long as a stall of the generator.
 const LONG: f64 = 0.2;
-/// Smallest number of seconds for a share.
+/// Smallest number of seconds for a share of the run's time.
 const LEAST_SECONDS: usize = 10;
 /// Share of the heap in use from which a larger heap would help.
 const NEARLY_FULL: f64 = 0.9;
@@ -102,8 +102,9 @@ pub(super) fn java_pauses(record: &Record) -> Said {
 
 /// Pauses of a watched host in one second, or in an interval of many.
 struct Reading {
-    /// Length of the reading in s, and the share of it that pauses took.
+    /// Length of the reading in s.
     length: f64,
+    /// Share of the reading's length that pauses took.
     share: f64,
     /// Longest pause time within one second, in s.
     most_s: f64,
@@ -115,7 +116,7 @@ struct Reading {
 struct Host {
     name: Arc<str>,
     readings: Vec<Reading>,
-    /// Heap in bytes: used, and maximum.
+    /// Heap in use, and largest heap, in bytes.
     heap: Option<(f64, f64)>,
 }
 

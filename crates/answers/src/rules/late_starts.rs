@@ -20,14 +20,15 @@ use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 const ID: &str = "late_starts";
 
-/// Smallest number of missing starts for a finding, besides their share.
+/// Smallest number of missing starts for a finding, in addition to their smallest share.
 const MISSED_LEAST: u64 = 10;
 /// Number of standard deviations of missing starts if the plan's rate is compared with its samples. In this case
 /// each user may have one sample that does not count yet, start times scatter by chance, and timers have jitter.
 const SIGMAS: f64 = 3.0;
 /// Smallest number of seconds under load whose observed scatter is used: a Constant Throughput Timer scatters less than
-/// chance. With fewer than `KNOWN_SECONDS`, Student's t accounts for the error of the scatter.
+/// chance.
 const LEAST_SECONDS: usize = 8;
+/// Number of seconds below which Student's t accounts for the error of the observed scatter.
 const KNOWN_SECONDS: usize = 20;
 /// Probability of a normal value below three standard deviations.
 const WITHIN: f64 = 0.998_65;
@@ -39,7 +40,7 @@ const SAME_RATE: f64 = 0.02;
 const BUSY: f64 = 0.9;
 /// Share of the usual number of responses up to which a second counts as a pause.
 const PAUSE: f64 = 0.4;
-/// Shortest pause in ms.
+/// Smallest longest response time in ms for a pause of the target.
 const PAUSE_LEAST: f64 = 500.0;
 /// Smallest ratio of the response time to that under light load that shows that requests wait in the target.
 const SLOWER: f64 = 2.0;
@@ -75,8 +76,9 @@ struct Starts<'r> {
     missed: u64,
     /// Seconds with missing starts, each with the number of missing starts.
     lost: Vec<(&'r Second, u64)>,
-    /// Requested and actual starts per second.
+    /// Requested starts per second.
     asked: f64,
+    /// Actual starts per second.
     made: f64,
     /// Number of missing starts that is tolerated, so that no start counts as missing.
     tolerated: f64,
@@ -149,12 +151,15 @@ fn scatter(seconds: &[&Second], due: f64) -> f64 {
 
 /// Metrics of missing starts as strings.
 struct Missing {
-    /// A string such as "14 of 500 starts (2.8 %)".
+    /// English string such as "14 of 500 starts (2.8 %)".
     en: String,
+    /// Chinese form of the same string.
     zh: String,
-    /// Requested and actual rate in starts per second.
+    /// Requested starts per second.
     asked: f64,
+    /// Requested starts per second as text.
     asked_words: String,
+    /// Actual starts per second as text.
     reached: String,
     users: u64,
     /// Starts of each user per second while starts are missing; `None` if no start was made.

@@ -9,8 +9,9 @@ use super::figures::{in_all, in_flight, mean, rate, whole, with_users};
 use super::say::words;
 use crate::verdict::{Said, Words};
 
-/// Share of the usual load up to which a load is light, and the smallest number of samples under it.
+/// Share of a high load up to which a load is light.
 const LIGHT: f64 = 0.5;
+/// Smallest number of samples under a light load.
 const LIGHT_SAMPLES: u64 = 10;
 /// Smallest share of a high load at which a second counts as under full load.
 const NEARLY: f64 = 0.9;

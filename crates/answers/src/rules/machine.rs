@@ -15,10 +15,10 @@ use crate::verdict::{About, Confidence, Said, Words};
 
 /// Share of free memory below which memory is short.
 const LITTLE_LEFT: f64 = 0.05;
-/// The kernel limits TCP buffers to about this fraction of the memory (its reciprocal). A run may fill this
-/// multiple of its own bytes of memory: the kernel counts whole buffers, and both ends if the target runs on the
-/// same machine.
+/// Ratio of the machine's memory to the largest total of TCP buffers that the kernel allows, about.
 const TCP_MEMORY: f64 = 16.0;
+/// Largest ratio of buffer memory to the bytes that a run sent and received: the kernel counts whole buffers, and both
+/// ends if the target runs on the same machine.
 const OWN: f64 = 16.0;
 /// Shortest pause of the process in ns that is reported. The engine counts pauses from the same length.
 const STALL: u64 = 200_000_000;
@@ -167,7 +167,7 @@ pub(super) fn generator_stalled(record: &Record) -> Said {
     finding.said()
 }
 
-/// Returns the sentence about the effect of pauses; `ended`: number of samples that ended in their seconds.
+/// Returns the sentence about the effect of pauses; `ended`: number of samples that ended in the seconds with pauses.
 fn did(effect: Option<&Effect>, ended: u64) -> Words {
     let samples = effect.map_or(ended, |effect| effect.count);
     let (n, one) = (count(samples), samples == 1);

@@ -9,23 +9,27 @@ use super::say::{found, lacks, words};
 use super::timeouts;
 use crate::verdict::{About, Confidence, Said, Words};
 
-/// Smallest share and number of retransmitted segments for a finding.
+/// Smallest share of retransmitted segments for a finding.
 const RETRANSMITS: f64 = 0.02;
+/// Smallest number of retransmitted segments for a finding.
 const RETRANSMITS_LEAST: u64 = 100;
 /// Payload of a TCP segment in bytes.
 const SEGMENT: u64 = 1448;
 /// Smallest share of the machine's segments that belong to the run, where the record does not distinguish them.
 const OWN_LEAST: f64 = 0.25;
-/// Thresholds for a line used to capacity: largest variation of its bytes per second over 10 s (a quarter of a
-/// shorter period), smallest number of bytes per second, and smallest share of the response time spent in receiving
-/// or sending.
+/// Largest variation of the bytes per second of a line used to capacity, between blocks of seconds.
 const FLAT: f64 = 0.05;
+/// Length of a block in seconds; a quarter of a shorter period.
 const BLOCK: usize = 10;
+/// Smallest number of bytes per second of a line used to capacity.
 const BYTES_LEAST: f64 = 1e6;
+/// Smallest share of the response time spent in receiving, or in sending, over such a line.
 const MOVING: f64 = 0.5;
+/// Smallest number of seconds under the same load.
 const SECONDS: usize = 30;
-/// Usual line speeds in Mbit/s, and the range of the payload's share of a saturated line.
+/// Usual line speeds in Mbit/s.
 const LINES: [f64; 8] = [10.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 2500.0, 10_000.0];
+/// Range of the payload's share of a saturated line's speed.
 const PAYLOAD: (f64, f64) = (0.88, 1.0);
 
 /// Returns a lower bound of the segments that the run itself sent: one per request and per 1 448 bytes, and one
@@ -109,6 +113,7 @@ pub(super) struct Moving {
     pub rate: f64,
     /// Share of the response time that the transfer in this direction takes.
     pub share: f64,
+    /// The direction: "receiving" or "sending".
     pub verb: Words,
 }
 

@@ -10,9 +10,10 @@ use super::say::{number, words};
 use crate::shared::target_is_here;
 use crate::verdict::{Finding, Words};
 
-/// Range of processor use of one thread, and its largest standard deviation from second to second. A thread that waits
-/// now and then uses less; several threads use more.
+/// Range of the processor use of one thread, in processors. A thread that waits now and then uses less; several threads
+/// use more.
 const ONE: (f64, f64) = (0.9, 1.08);
+/// Largest standard deviation of this use from second to second.
 const STEADY: f64 = 0.12;
 /// Smallest number of seconds with load.
 const LEAST: usize = 10;
@@ -21,8 +22,10 @@ const WHOLE_MS: u32 = 900;
 
 /// Programs that use one processor.
 pub(super) struct OneThread {
-    /// Name of the busy programs in both languages: a process of a host, or all programs of the machine.
+    /// Beginning of a sentence with the busy programs as its subject: the process on a host, or all programs beside the
+    /// generator.
     who: Words,
+    /// Number of processors that the programs use.
     used: f64,
     span: Span,
 }

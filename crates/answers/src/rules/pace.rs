@@ -19,37 +19,40 @@ pub(super) const MISSED_OF_SAMPLES: f64 = 0.05;
 const BEHIND: f64 = 0.05;
 /// Smallest share of seconds in which users leave, with which the number of users counts as varying.
 const COME_AND_GO: f64 = 0.1;
-/// Limits for a load in steps: largest number of steps, smallest length of a step in seconds, smallest number of
-/// users between two steps, and smallest share of the run's seconds that the steps cover. In the other seconds,
-/// users start.
+/// Largest number of steps of a load in steps.
 const LEVELS: usize = 12;
+/// Smallest length of a step in seconds.
 const LEVEL_S: f64 = 9.5;
+/// Smallest difference in users between two steps.
 const LEVEL_USERS: u64 = 2;
+/// Smallest share of the run's seconds that the steps cover. In the other seconds, users start.
 const ON_LEVELS: f64 = 0.7;
 /// Smallest share of the additional users that wait for responses if the target limits the rate. With equal pauses, a
 /// limit of the target makes all of them wait. With equal response times, a rate of timers makes none of them wait.
 const WAIT: f64 = 0.5;
-/// Smallest share and smallest number of users that are idle, beyond the pauses of the light load, if the plan sets the
-/// rate. If the target limits the rate, hardly any user is idle. With up to 6 users, the smallest number decides.
+/// Smallest share of the users that are idle, beyond the pauses of the light load, if the plan sets the rate. If the
+/// target limits the rate, hardly any user is idle.
 const IDLE: f64 = 0.3;
+/// Smallest number of such users. With up to 6 users, this number decides.
 const IDLE_USERS: f64 = 2.0;
 /// Share of the full rate from which the rate under the light load counts as the same.
 const SAME: f64 = 0.85;
 /// Share of the largest number of users from which the load is full.
 const FULL: f64 = 0.9;
-/// Share of the time between two loads. If responses take longer than this, requests were sent under the smaller
-/// load, and the computed number in flight is too small, because it is computed from completed requests.
+/// Largest ratio of the response time to the time between two loads at which the computed number in flight is usable.
+/// With longer responses, requests were sent under the smaller load, and the number is too small, because it is
+/// computed from completed requests.
 const LAGS: f64 = 0.2;
 /// Share of the users in flight from which users have no time left for more requests.
 const BUSY: f64 = 0.9;
-/// Share of missing samples up to which the rate of timers counts as reached although all users are busy.
+/// Largest share of missing samples with which the rate of timers counts as reached although all users are busy.
 const REACHED: f64 = 0.01;
 
 /// Rate that timers of the plan require.
 pub(super) struct Timers<'r> {
     /// Start of the run in ms since 1970.
     start_ms: i64,
-    /// Periods: length in ms, rate at the beginning, and rate at the end.
+    /// Periods of the schedule: length in ms, and samples per second at the beginning and at the end.
     schedule: &'r [(i64, f64, f64)],
     /// Samples per second; with a schedule, the largest rate.
     pub(super) asked: f64,

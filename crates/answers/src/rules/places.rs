@@ -9,21 +9,23 @@ use stats::hist::{Hist, layout};
 
 use super::figures::{by_label, without};
 
-/// Smallest share of failures whose causes a limit can have, among all failures; and smallest share of failures on the
-/// examined labels.
+/// Smallest share of the failures that a limit can have caused, and smallest share of the failures that the examined
+/// labels have.
 pub(super) const MOST: f64 = 0.95;
 /// Largest number of places that counts as a limit.
 pub(super) const LARGEST: f64 = 20_000.0;
 
 /// Some seconds of a run, restricted to the labels that fail.
 pub(super) struct Piece {
-    /// Mean number of requests in flight, and of those that succeed.
+    /// Mean number of requests in flight.
     pub(super) flying: f64,
+    /// Mean number of those requests in flight that succeed.
     pub(super) good: f64,
+    /// Successful responses per second.
     pub(super) rate: f64,
     pub(super) count: u64,
     pub(super) failed: u64,
-    /// Users, or starts per second that a rate requires.
+    /// Mean number of users, or starts per second if a rate requires them.
     pub(super) load: f64,
     /// True if a rate requires the starts.
     pub(super) due: bool,
@@ -36,7 +38,7 @@ impl Piece {
         self.failed as f64 / self.count.max(1) as f64
     }
 
-    /// Returns the number of requests that would be in flight if each request found a place.
+    /// Returns the mean number of requests that would be in flight if each request found a place.
     pub(super) fn offered(&self) -> f64 {
         self.good / (1.0 - self.lost()).max(1e-6)
     }

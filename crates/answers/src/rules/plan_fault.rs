@@ -10,12 +10,14 @@ use super::figures::{causes, requests, span, whole, with_users};
 use super::say::{found, lacks, words};
 use crate::verdict::{About, Confidence, Finding, Said, Words};
 
-/// Number of a label's first requests that are checked, and smallest share of errors among them for a finding. k6's
-/// rule uses 15 % of the first 100 iterations.
+/// Number of a label's first requests that are checked.
 const EARLY_SAMPLES: u64 = 100;
+/// Smallest share of errors among these requests for a finding. k6's rule uses 15 % of the first 100 iterations.
 const EARLY_SHARE: f64 = 0.15;
-/// Number of first requests. If half of the requests fail, they hardly ever all succeed by chance.
+/// Number of requests at the beginning that all succeed if the target works at first. If half of all requests fail,
+/// that hardly ever happens by chance.
 const FIRST_SAMPLES: u64 = 10;
+/// Share of errors among the checked requests from which such a beginning rules out a fault of the plan.
 const HALF: f64 = 0.5;
 /// Share of failed requests from which a label counts as always failing.
 const ALWAYS: f64 = 0.9;

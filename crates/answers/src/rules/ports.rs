@@ -27,8 +27,9 @@ const ID: &str = "ports";
 const LITTLE_LEFT: f64 = 0.05;
 /// Share of used ports from which the time of exhaustion is predicted.
 const MUCH_USED: f64 = 0.7;
-/// Largest and smallest number of seconds from whose trend the exhaustion of ports is predicted.
+/// Largest number of readings, one per second, from whose trend the exhaustion of ports is predicted: the latest ones.
 const TREND: usize = 30;
+/// Smallest number of readings for a trend.
 const TREND_LEAST: usize = 10;
 
 pub(super) fn ports(record: &Record) -> Said {

@@ -15,32 +15,34 @@ use crate::verdict::{About, Confidence, Finding, Said};
 
 const ID: &str = "queue_grows";
 
-/// Smallest number of seconds with the same rate of starts, and largest relative difference between the starts of a
-/// second and the last rate.
+/// Smallest number of seconds with the same rate of starts.
 const SECONDS: usize = 6;
+/// Largest relative difference, beyond chance, between the starts of a second and the last rate.
 const SAME_RATE: f64 = 0.1;
-/// Largest ratio of the response rate in the second half of that period to that in the first half, without its
-/// first second, beyond chance. A target that finishes more and more requests is slow, but not at its limit.
+/// Largest ratio of the response rate in the second half of the period with the same rate of starts to that in its
+/// first half, beyond chance; the first second of the period is left out. A target that finishes more and more requests
+/// is slow, but not at its limit.
 const NO_MORE: f64 = 1.1;
 /// Smallest earlier rate of starts that counts as the same load, as a share of the final rate: a growing load may
 /// already exceed the limit at this rate.
 const RISING: f64 = 0.4;
-/// Number of parts of equal length into which the period is divided; and the smallest growth of users in each part, as
-/// a share of the growth if users had ended at a constant rate.
+/// Number of parts of equal length into which the period is divided.
 const PARTS: usize = 4;
+/// Smallest growth of users in each part, as a share of the growth if users had ended at a constant rate.
 const EVEN: f64 = 0.4;
-/// Smallest growth in users: as a number, and as a share of the starts.
+/// Smallest growth of the number of users.
 const GROWTH: f64 = 20.0;
+/// Smallest growth of the number of users as a share of the starts.
 const GROWTH_SHARE: f64 = 0.05;
 /// Smallest share of the users at the end that wait for responses.
 const WAITING: f64 = 0.5;
-/// Smallest number of seconds after the last start that show how users leave, and the smallest share of users left
-/// after half of the time.
+/// Smallest number of seconds after the last start that show how users leave.
 const DRAINS: usize = 4;
+/// Smallest share of users left halfway from the last start to the end of the record.
 const LEFT: f64 = 0.25;
 /// Largest ratio of the request rate after the last start to the request rate before the last start.
 const NO_FASTER: f64 = 1.5;
-/// Smallest ratio of ended users to requests with which each user counts as one request.
+/// Smallest ratio of ended users to requests at which each user is assumed to send one request.
 const ONE_EACH: f64 = 0.8;
 /// Time in ms after the last start within which cut samples count as in flight at that start.
 const CUT_MS: i64 = 2000;

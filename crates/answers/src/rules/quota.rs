@@ -9,9 +9,10 @@ use super::figures::span;
 use super::say::{found, lacks, words};
 use crate::verdict::{About, Confidence, Said};
 
-/// Smallest share and number of throttled scheduler periods. Fewer occur while a program starts, and hardly affect
-/// percentiles.
+/// Smallest share of throttled scheduler periods for a finding.
 const SHARE: f64 = 0.1;
+/// Smallest number of throttled scheduler periods for a finding. Fewer occur while a program starts, and hardly affect
+/// percentiles.
 const LEAST: u64 = 10;
 
 pub(super) fn cpu_quota(record: &Record) -> Said {

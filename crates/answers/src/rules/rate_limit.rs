@@ -20,17 +20,19 @@ use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 const ID: &str = "rate_limit";
 
-/// Smallest number of refusals, and their smallest share of all requests, for a finding.
+/// Smallest number of refusals for a finding.
 const REFUSED: u64 = 10;
+/// Smallest share of refusals among all requests for a finding.
 const REFUSED_SHARE: f64 = 0.001;
-/// Smallest number of adjacent seconds with refusals that determine the rate of accepted requests, number of blocks
-/// that are compared, and largest relative difference of the rate between the blocks.
+/// Smallest number of adjacent seconds with refusals that determine the rate of accepted requests.
 const REFUSING: usize = 5;
+/// Number of blocks of these seconds whose rates are compared.
 const BLOCKS: usize = 3;
+/// Largest relative difference of the rate between these blocks.
 const ALIKE: f64 = 0.3;
-/// Responses at a fixed rate: largest variation of the successful ones over blocks of seconds, and smallest range of
-/// the requests.
+/// Largest variation of the rate of successful responses, between blocks of 10 s, that counts as a fixed rate.
 const FIXED: f64 = 0.02;
+/// Smallest relative range of the requested rate that shows a fixed rate of responses.
 const OFFERED: f64 = 0.3;
 /// Largest variation of mean response times over blocks of seconds at which they count as equal.
 const EQUAL: f64 = 0.1;
@@ -38,17 +40,21 @@ const EQUAL: f64 = 0.1;
 const MOSTLY: f64 = 0.95;
 /// Largest ratio of the time of refusals to the time of responses.
 const FASTER: f64 = 0.5;
-/// Smallest number of requests, and of seconds with failures, for a limit that only the constant rate shows.
+/// Smallest number of requests for a limit that only the constant rate shows.
 const SAMPLES: u64 = 1000;
+/// Smallest number of seconds with failures for such a limit; number of first seconds that show the light load.
 const SECONDS: usize = 30;
-/// A delayed rate: length of a window in seconds, smallest number of windows, and largest variation of the rate.
+/// Length in seconds of a window in which the rate of delayed responses is measured.
 const WINDOW: usize = 5;
+/// Smallest number of such windows.
 const WINDOWS: usize = 6;
+/// Largest variation of the rate between such windows.
 const FLAT: f64 = 0.05;
-/// Smallest number of samples under light load; smallest number of requests in flight under full load; largest number
-/// of workers for a limit below what a single worker can do.
+/// Smallest number of samples under light load.
 const ALONE: u64 = 20;
+/// Smallest number of requests in flight under full load.
 const WAITS: f64 = 1.5;
+/// Largest number of workers that would cause the rate: it is below what a single worker can do.
 const LESS_THAN_ONE: f64 = 0.7;
 /// Header names in responses that identify a rate limiter.
 const HEADERS: [&str; 3] = ["retry-after:", "x-ratelimit-", "ratelimit-"];

@@ -10,15 +10,17 @@ use super::ports::setting;
 use super::say::{found, lacks, words};
 use crate::verdict::{About, Confidence, Said, Words};
 
-/// Unread bytes of a socket that count as a backlog, and consecutive seconds of growth that show a backlog.
+/// Unread bytes of a socket from which they count as a backlog.
 const UNREAD_BACKLOG: u64 = 64 << 10;
+/// Number of consecutive seconds with growing unread bytes from which they count as a backlog.
 const UNREAD_SECONDS: u64 = 5;
 /// Unread bytes of a socket below which growth is ignored.
 const UNREAD_SOME: u64 = 4 << 10;
-/// Largest number of zero windows per held connection, or per request, that may be a coincidence; and smallest number
-/// of zero windows for a finding.
+/// Largest number of zero windows per held connection that may be a coincidence.
 const ZERO_WINDOWS_HELD: f64 = 0.001;
+/// Largest number of zero windows per request that may be a coincidence, in a run without held connections.
 const ZERO_WINDOWS_REQUESTS: f64 = 0.05;
+/// Smallest number of zero windows for a finding.
 const ZERO_WINDOWS_LEAST: u64 = 10;
 /// Initial receive buffer of a socket in bytes where the record does not contain it: the default of Linux.
 const RECEIVE_BUFFER_OWN: f64 = 131_072.0;

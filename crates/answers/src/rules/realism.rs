@@ -11,9 +11,9 @@ use crate::verdict::{About, Confidence, Finding, Said};
 const CACHED: f64 = 0.2;
 /// Smallest number of kept samples from which the share of responses from a cache is estimated.
 const KEPT: usize = 10;
-/// Relative fall of the median as the cache fills.
+/// Smallest relative fall of the median that shows that the cache fills.
 const FALLS: f64 = 0.3;
-/// Number of labels above which names contain data.
+/// Number of labels above which the names of labels contain data.
 const LABELS: u64 = 500;
 
 /// Returns true if a header says that the response came from a cache; `None` if it is not about caches. Headers differ

@@ -11,15 +11,16 @@ use record::second::SLOTS;
 
 use super::figures::{in_flight, mean, median};
 
-/// Numbers of adjacent 100 ms slots that are combined into one.
+/// Numbers of adjacent 100 ms slots that are combined into one slot.
 const WIDTHS: [usize; 3] = [1, 2, 5];
 /// Smallest lower bound of the variance, as a share of the mean, at which the rule decides.
 const BOUND: f64 = 0.3;
 /// Largest variance of responses that depend on each other, as a share of the lower bound.
 const SHARE: f64 = 0.6;
-/// Smallest number of independent values, for a mean and for a median of variances. With them, the standard error is a
-/// fifth of the variance.
+/// Smallest number of independent values for a mean of variances. With them, the standard error is a fifth of the
+/// variance.
 const VALUES: usize = 60;
+/// Smallest number of independent values for a median of variances.
 const VALUES_OF_MEDIAN: usize = 100;
 /// Smallest number of independent values from which one variance is estimated: those of the slots of one second.
 const OF_VARIANCE: usize = SLOTS - 1;

@@ -14,20 +14,23 @@ use super::say::{counted, found, lacks, words};
 use super::whose::{are_of_threads, or_threads};
 use crate::verdict::{About, Confidence, Said, Words};
 
-/// Smallest number of resets for a threshold; smallest number of seconds and of samples without resets below it.
+/// Smallest number of resets for a threshold.
 const RESETS: u64 = 10;
+/// Smallest number of seconds below the threshold.
 const QUIET_SECONDS: usize = 10;
+/// Smallest number of samples in the seconds below the threshold.
 const QUIET_SAMPLES: u64 = 300;
 /// Smallest share of the seconds above the threshold that have resets.
 const ABOVE: f64 = 0.5;
-/// Share of all resets, in order of load, at which the threshold lies; fewer resets below it are tolerated.
+/// Share of all resets that may lie below the threshold.
 const FEW: f64 = 0.02;
-/// Smallest ratio of the share of resets in the upper half of the loads above the threshold to that in the lower half,
-/// and smallest distance between the two in standard deviations of a Poisson number.
+/// Smallest ratio of the share of resets in the upper half of the loads above the threshold to that in the lower half.
 const GROWS: f64 = 1.4;
+/// Smallest difference between the resets in both halves, in standard deviations of a Poisson number.
 const BEYOND: f64 = 3.0;
-/// Smallest number of seconds, and of requests, under a lighter load after the first reset.
+/// Smallest number of seconds under a lighter load after the first reset.
 const LATER_SECONDS: usize = 5;
+/// Smallest number of requests in these seconds.
 const LATER_SAMPLES: u64 = 100;
 
 /// Returns a phrase about the number of resets among requests below the threshold.
@@ -67,7 +70,8 @@ fn resets_of(record: &Record, second: &Second) -> u64 {
     second.causes.iter().filter(|(cause, _)| is_reset(*cause)).map(|(_, n)| n).sum()
 }
 
-/// Returns the load and the second from which nearly all resets are, of seconds in the order of their load.
+/// Returns the load and the second at which the resets begin, apart from a few earlier ones. `by_load`: seconds in the
+/// order of their load.
 fn first_resets<'s>(
     by_load: &[(u64, &'s Second)],
     all: u64,

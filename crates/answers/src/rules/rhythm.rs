@@ -9,12 +9,13 @@ use super::figures::{is_of_load, mean, median, mix_differs, ms, span, variation}
 use super::say::{clock, found, same_load, time, words};
 use crate::verdict::{About, Confidence, Finding};
 
-/// Smallest number of slow periods with a known start, and largest variation of the intervals between them.
+/// Smallest number of slow periods with a known start.
 const TIMES: usize = 3;
+/// Largest variation of the intervals between slow periods.
 const EVEN: f64 = 0.15;
-/// Largest difference between the lengths of slow periods in seconds, and largest share of the run that slow periods
-/// take.
+/// Largest difference between the lengths of slow periods in seconds.
 const ALIKE: usize = 1;
+/// Largest share of the run that slow periods take.
 const MOST: f64 = 0.4;
 /// Quantile of the response times that must be higher in slow periods.
 const MANY: f64 = 0.75;

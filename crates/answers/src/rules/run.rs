@@ -25,8 +25,9 @@ pub struct Rule {
     pub id: &'static str,
     /// Subject of the rule in a few words, in English and Chinese.
     pub looks_for: (&'static str, &'static str),
-    /// Ids of the charts that show its findings.
+    /// Ids of the charts that show the rule's findings.
     pub charts: &'static [&'static str],
+    /// Applies the rule to a record.
     pub judge: fn(&Run<'_>) -> Said,
 }
 

@@ -15,9 +15,9 @@ use super::request_keys::target;
 use super::say::{clock, found, time, words};
 use crate::verdict::{About, Confidence, Finding};
 
-/// Smallest number of kept requests of a label in each of two periods, and largest share of common requests if the work
-/// differs.
+/// Smallest number of kept requests of a label in each of two periods that are compared.
 const EACH: usize = 4;
+/// Largest share of requests that occur in both periods if their work differs.
 const OVERLAP: f64 = 0.25;
 
 /// True if the requests of two periods differ, as far as kept samples show: hardly any request occurs in both. Numbers
@@ -48,8 +48,9 @@ pub(super) fn asks_for_other_work(record: &Record, label: Option<u32>, times: [S
     others > same
 }
 
-/// Smallest ratio and smallest difference in bytes between response sizes that count as different.
+/// Smallest ratio of two response sizes that count as different.
 const LARGER: f64 = 1.5;
+/// Smallest difference in bytes of two response sizes that count as different.
 const LARGER_BYTES: f64 = 100.0;
 /// Largest difference between the shares of failures with which sizes are compared: errors have other sizes.
 const FAILING: f64 = 0.01;

@@ -12,14 +12,15 @@ use crate::verdict::{About, Confidence, Finding, Verdict};
 
 pub(super) const ID: &str = "series_level";
 
-/// Smallest number of seconds with a value before the level, and smallest number of seconds on the level.
+/// Smallest number of seconds with a value before the level is reached.
 const BEFORE: usize = 5;
+/// Smallest number of seconds on the level.
 const ON_IT: usize = 10;
 /// Smallest share of seconds on the level among all seconds after the level is first reached.
 const STAYS: f64 = 0.95;
 /// Largest initial value as a share of the level.
 const BEGINS: f64 = 0.6;
-/// Smallest growth of users and of response times on the level.
+/// Smallest ratio by which both users and response times grow on the level.
 const GROWS: f64 = 1.3;
 /// Number of seconds at each end of the level that are compared.
 const END: usize = 5;

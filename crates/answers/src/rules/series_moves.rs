@@ -18,15 +18,17 @@ pub(super) const ID: &str = "series_moves";
 
 /// Smallest number of seconds under the same load that have a value of the series and a response.
 const SECONDS: usize = 30;
-/// Smallest absolute rank correlation, and its largest p value, corrected for the number of series.
+/// Smallest absolute rank correlation for a finding.
 const ALIKE: f64 = 0.5;
+/// Largest p value of the correlation, multiplied by the number of series.
 const SURE: f64 = 0.001;
 /// Smallest ratio of the response time in slow seconds to that in fast ones.
 const VARIES: f64 = 1.3;
-/// Quantiles of the seconds' response times that count as slow and as fast.
+/// Quantile of the seconds' response times that represents slow seconds.
 const SLOW: f64 = 0.95;
+/// Quantile of the seconds' response times that represents fast seconds.
 const FAST: f64 = 0.05;
-/// Divisor of the number of seconds: autocorrelations are computed up to this lag.
+/// Divisor of the number of seconds; the quotient is the largest lag of the autocorrelations.
 const MEMORY: usize = 3;
 /// Smallest number of independent seconds.
 const INDEPENDENT: f64 = 3.0;

@@ -17,21 +17,23 @@ const ID: &str = "host_sessions";
 /// Smallest number of sessions per connection of the run that shows that a proxy does not reuse its connections. A
 /// device that counts both sides of a connection has two sessions per connection.
 const MANY: f64 = 3.0;
-/// Smallest number of connections of the run, and largest number of connections opened per request, for the comparison.
-/// A plan that opens a connection per request fills the device itself.
+/// Smallest number of connections of the run with which a device's sessions are compared.
 const HELD: f64 = 20.0;
+/// Largest number of connections opened per request for such a comparison: a plan that opens a connection per request
+/// fills the device itself.
 const OPENED: f64 = 0.2;
-/// Share of the run's connections that are open at the first reading. If the share is at least this value, the reading
-/// does not show the number of sessions of others.
+/// Smallest share of the run's connections that are open at the first reading for a run which held its connections from
+/// the start: then the reading does not show the sessions of others.
 const FROM_THE_START: f64 = 0.5;
 /// Divisor of the number of readings: the last part of the readings is compared with the first reading.
 const END: usize = 2;
-/// Share of the maximum number of sessions from which a device counts as full, and share of processor time from
-/// which it counts as busy.
+/// Share of the maximum number of sessions from which a device counts as full.
 const FULL: f64 = 0.97;
+/// Share of processor time from which a device counts as busy.
 const BUSY: f64 = 0.8;
-/// Smallest number of readings at the limit, or of busy processors, and largest relative growth of the sessions there.
+/// Smallest number of readings of a full device, or of a busy one.
 const TOP: usize = 5;
+/// Largest relative growth of the sessions of a full device.
 const LEVEL: f64 = 0.01;
 
 pub(super) fn host_sessions(record: &Record) -> Said {

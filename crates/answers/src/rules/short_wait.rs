@@ -21,19 +21,21 @@ use super::say::{found, time, words};
 use crate::distribution::student_quantile;
 use crate::verdict::{About, Confidence, Said, Words};
 
-/// Smallest number of failures; smallest share of all failures that have such causes; largest failed share of the
-/// requests of a label.
+/// Smallest number of errors of the target itself.
 const FAILURES: u64 = 30;
+/// Smallest share of these errors among all errors.
 const MOST: f64 = 0.95;
+/// Failed share of a label's requests from which the label is left out.
 const PART: f64 = 0.97;
 /// Smallest number of successful responses.
 const ANSWERS: u64 = 100;
-/// The shortest and the longest wait before a failure, in ms, and the shortest wait that a time limit explains equally
-/// well.
+/// Shortest and longest time of the failures in ms.
 const LENGTH: (f64, f64) = (2.0, 120_000.0);
+/// Shortest time of the failures in ms that a time limit explains equally well.
 const LONG: f64 = 900.0;
-/// Smallest number of responses that took longer than the failures, and their smallest share of the failures.
+/// Smallest number of responses that took longer than the failures.
 const LONGER: u64 = 10;
+/// Smallest number of such responses, as a share of the failures.
 const LONGER_SHARE: f64 = 0.05;
 /// Parts of the messages of pools without a free connection: HikariCP, DBCP and Commons Pool, Tomcat, Jedis, SQLAlchemy,
 /// Hibernate.
@@ -46,26 +48,30 @@ const POOLS: [&str; 7] = [
     "Unable to acquire JDBC Connection",
     "SQLTransientConnectionException",
 ];
-/// Nine of ten failures lie within this share of their time, or within this many ms; the spread of responses is larger
-/// by this factor.
+/// Range, as a share of their median time, in which nine of ten failures lie.
 const WITHIN: f64 = 0.25;
+/// Such a range in ms; the larger one counts.
 const WITHIN_MS: f64 = 1.5;
+/// Smallest ratio of the spread of responses' times to that of failures' times.
 const WIDER: f64 = 2.0;
-/// Largest ratio of the fastest responses' time to the time of failures, so that the latter is not network time; and
-/// the quantile of the fastest responses.
+/// Largest ratio of the fastest responses' time to the time of failures: the latter is then not network time.
 const FASTER: f64 = 0.7;
+/// Quantile of the response times that represents the fastest responses.
 const FASTEST: f64 = 0.001;
 /// Largest relative uncertainty with which a wait from a result file is reported as one number; times in result files
 /// are whole ms.
 const KNOWN: f64 = 0.1;
-/// Smallest number of seconds in each third by load, and smallest ratio of the failed shares in the thirds with the
-/// most and the fewest requests in flight.
+/// Smallest number of seconds in each third of the seconds, in order of requests in flight.
 const THIRD: usize = 5;
+/// Smallest ratio of the failed share in the third with the most requests in flight to that in the third with the
+/// fewest.
 const MORE: f64 = 3.0;
-/// Smallest number of seconds for a correlation of failures with response times; its probability (Student's t); and the
-/// part of the correlation that changes between adjacent seconds must show: a common trend of both is not enough.
+/// Smallest number of seconds for a correlation of failures with response times.
 const FOLLOWING: usize = 10;
+/// Probability of Student's t that the correlation must exceed.
 const SURE: f64 = 0.9975;
+/// Smallest correlation of the changes between adjacent seconds, as a share of the correlation: a common trend of both
+/// is not enough.
 const ALSO_NEXT: f64 = 0.5;
 
 /// Returns true for errors of the target itself. A client's own time limit is not such an error, and refused

@@ -16,19 +16,21 @@ use super::hang::{errors, is_limit};
 use super::say::{clock, found, time, words};
 use crate::verdict::{About, Confidence, Finding, Words};
 
-/// Smallest length of a silence in slots.
+/// Smallest length of a silence in slots of 100 ms.
 const LEAST: usize = 20;
-/// Smallest number of responses before the silence; smallest number of missing responses in it; and number of slots
-/// around it from which their rate is taken.
+/// Smallest number of responses before the silence.
 const BEFORE: u64 = 10;
+/// Smallest number of responses missing during the silence, at the rate around it.
 const MISSING: f64 = 12.0;
+/// Number of slots on each side of the silence from which this rate is taken.
 const AROUND: usize = 50;
-/// Smallest number of requests that waited, and smallest mean number that waited at the same time.
+/// Smallest number of requests that waited.
 const WAITED: u64 = 3;
+/// Smallest mean number of requests that waited at the same time.
 const AT_A_TIME: f64 = 2.5;
-/// A request waited if it took longer than usual by at least this share of the usual time, and by at least this many
-/// ms.
+/// Smallest excess over the usual time, as a share of it, for a request that waited; `LONGER_MS` is added.
 const LONGER: f64 = 0.5;
+/// Smallest excess over the usual time in ms.
 const LONGER_MS: f64 = 100.0;
 /// Largest share of the silence in which the generator was paused, and largest share of the lag in the requests' time
 /// after the silence.
@@ -40,8 +42,9 @@ const USUAL: f64 = 0.1;
 struct Silence {
     from_ms: i64,
     to_ms: i64,
-    /// Number of requests that were answered after the silence, and of requests that hit the plan's time limit.
+    /// Number of requests that were answered after the silence.
     answered: u64,
+    /// Number of requests that hit the plan's time limit.
     gave_up: u64,
     /// Indexes of the seconds of the silence.
     seconds: std::ops::RangeInclusive<usize>,

@@ -23,9 +23,11 @@ const ID: &str = "slow_phase";
 
 /// Smallest number of seconds under the same load.
 const SECONDS: usize = 12;
-/// A slow period: smallest length in seconds and as a share of the run, and largest share of the run.
+/// Smallest length of a slow period in seconds.
 const LEAST_S: f64 = 3.0;
+/// Smallest length of a slow period as a share of the run.
 const LEAST: f64 = 0.03;
+/// Largest share of the run in slow periods.
 const MOST: f64 = 0.7;
 /// Smallest number of seconds with the usual speed after a slow period, and before it.
 const AROUND_S: f64 = 4.0;

@@ -14,15 +14,17 @@ use super::figures::{Z, length_s, ms, rate, requests, service, steady, with_user
 use super::say::lacks;
 use crate::verdict::Said;
 
-/// Smallest growth of a label's times within the light load, as a ratio and in standard errors.
+/// Smallest growth of a label's times within the light load, as a ratio.
 const SLOWER: f64 = 1.1;
+/// Smallest growth of these times in standard errors.
 const SURE: f64 = 3.0;
 /// Smallest number of requests of a label in each half of the light load.
 const HALF: f64 = 5.0;
-/// Smallest fall of the rate under constant load; smallest number of seconds of it; and first seconds that are left out
-/// because the last users still fill the queue.
+/// Smallest relative fall of the rate, and rise of the times, under constant load.
 const FALL: f64 = 0.07;
+/// Smallest number of seconds under constant load.
 const SECONDS: usize = 12;
+/// Number of first seconds that are left out because the last users still fill the queue.
 const FILLS: usize = 3;
 
 /// Requests of a label: their number, the sum of the logarithms of their times, and the sum of the squared logarithms.

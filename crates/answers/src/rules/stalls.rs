@@ -20,35 +20,38 @@ use crate::verdict::{About, Confidence, Said, Words};
 const QUIET: f64 = 0.2;
 /// Smallest number of missing completions for a gap, so that it is not chance.
 const MISSING: f64 = 12.0;
-/// Largest number of consecutive quiet slots: 100 ms to 5 s.
+/// Largest number of consecutive quiet slots in a gap: gaps take 100 ms to 5 s.
 const LONGEST: usize = 50;
-/// Number of slots after a gap, and the smallest share of the usual completions in them: users in step leave some slots
-/// empty.
+/// Number of slots after a gap in which the completions resume.
 const BURST: usize = 3;
+/// Smallest share of the usual completions in these slots: users in step leave some slots empty.
 const AGAIN: f64 = 0.6;
-/// Smallest share of the waiting requests that complete in the first slots after the gap: an answered user sends the
-/// next request.
+/// Number of slots after a gap in which the waiting requests complete.
 const AT_ONCE: usize = 2;
+/// Smallest share of the waiting requests that complete in these slots: an answered user sends the next request.
 const WAITED: f64 = 0.8;
-/// Smallest number of requests that ended in the seconds after the gap, and by how much they took longer than the
-/// median, as a share of the gap.
+/// Smallest number of responses in the seconds after a gap that took longer than usual.
 const HELD: u64 = 3;
+/// Smallest excess of such a response over the median, as a share of the gap's length.
 const HELD_PART: f64 = 0.5;
-/// Number of gaps for a finding; number of gaps at even intervals for a finding; length in slots from which a
-/// single gap is enough.
+/// Smallest number of gaps for a finding.
 const GAPS: usize = 5;
+/// Smallest number of gaps at even intervals for a finding.
 const EVEN_GAPS: usize = 4;
+/// Length in slots from which a single gap is enough for a finding.
 const LONG: usize = 8;
 /// Largest variation of the intervals between gaps with which they count as equal.
 const EVEN: f64 = 0.15;
 /// Length in ns from which a pause of the generator explains a gap.
 const OWN: u64 = 50_000_000;
-/// Saturated processors of the generator's machine also explain a gap, because requests may have waited for a
-/// processor. But a scheduler lets no thread wait for this many slots.
+/// Processor use of the generator's machine, as a share, from which its saturated processors also explain a gap:
+/// requests may have waited for a processor.
 const FULL: f64 = 0.95;
+/// Length in slots from which saturated processors do not explain a gap: a scheduler lets no thread wait for so long.
 const FULL_SLOTS: usize = 4;
-/// Smallest number of samples, and the smaller number that is enough for long gaps.
+/// Smallest number of samples for findings about short gaps.
 const SAMPLES: u64 = 1000;
+/// Smallest number of samples for findings about long gaps.
 const FEW_SAMPLES: u64 = 200;
 
 struct Gap {

@@ -15,10 +15,13 @@ const FLAT: f64 = 1.2;
 pub(super) struct Step<'r> {
     /// Seconds of the run that were searched for a step.
     pub(super) seconds: &'r [Second],
+    /// Index of the first second after the step.
     pub(super) at: usize,
-    /// The only label that became slower, and the medians in ms before and after the step.
+    /// The only label that became slower; `None` if all requests did.
     pub(super) label: Option<u32>,
+    /// Median in ms before the step.
     pub(super) before: f64,
+    /// Median in ms after the step.
     pub(super) after: f64,
 }
 

@@ -13,26 +13,30 @@ use super::figures::{deviation, mean, ms, span};
 use super::say::{found, time, words};
 use crate::verdict::{About, Confidence, Finding};
 
-/// Smallest number of requests, and largest share of failures.
+/// Smallest number of requests.
 const LEAST: u64 = 20;
+/// Largest share of failures.
 const FAILED: f64 = 0.05;
-/// Thresholds for the longest time of a login: in ms, and as a multiple of the shortest time.
+/// Smallest longest time of a request in ms.
 const LONG_MS: f64 = 2000.0;
+/// Smallest ratio of the longest time to the shortest time.
 const LONGER: f64 = 4.0;
-/// Largest difference between the mean starts of requests that end in different seconds if they started at once: in ms,
-/// plus a share of the longest time. The end of a request is known to a slot of 100 ms, so a mean start is off by at
-/// most 50 ms.
+/// Largest difference in ms between the mean starts of requests that end in different seconds, if they started at once;
+/// `AT_ONCE` is added. The end of a request is known to a slot of 100 ms, so a mean start is off by at most 50 ms.
 const AT_ONCE_MS: f64 = 300.0;
+/// Part of this difference that depends on the longest time, as a share of it.
 const AT_ONCE: f64 = 0.05;
-/// Mean number of responses in an interval, smallest number of intervals, and largest variance of the responses in
-/// them as a share of the mean, which is about 1 by chance. In 8 intervals, chance leads to at most 0.3 in 5 % of
-/// cases; in 20 intervals, in 0.1 %.
+/// Mean number of responses in an interval.
 const EACH: f64 = 4.0;
+/// Smallest number of intervals.
 const PIECES: usize = 8;
+/// Largest variance of the responses in the intervals as a share of their mean, which is about 1 by chance. In 8
+/// intervals, chance leads to at most 0.3 in 5 % of cases; in 20 intervals, in 0.1 %.
 const EVEN: f64 = 0.3;
-/// Smallest number of requests that are processed at the same time, and their largest share of all requests. With a
-/// larger share, the longest time is less than `LONGER` times that of a request alone.
+/// Smallest number of requests that are processed at the same time.
 const PLACES: f64 = 0.7;
+/// Largest share of all requests that are processed at the same time. With a larger share, the longest time is less
+/// than `LONGER` times that of a request alone.
 const MOST: f64 = 0.25;
 
 /// Returns the finding about the first label whose requests arrived at once.

@@ -14,21 +14,26 @@ use super::short_wait::short_wait;
 use crate::shared::target_is_here;
 use crate::verdict::{About, Confidence, Said, Words};
 
-/// Smallest number of errors or closes of the same age, and their smallest share of all errors or closes.
+/// Smallest number of errors or closes of the same age.
 const SAME_LEAST: u64 = 10;
+/// Smallest share of these errors or closes among all errors or closes.
 const SAME_SHARE: f64 = 0.5;
-/// Largest spread of equal ages of errors or closes, as a share or in ms, and their shortest age in ms.
+/// Largest relative spread of equal ages of errors or closes.
 const WITHIN: f64 = 0.05;
+/// Largest spread of equal ages of errors in ms; the larger of both limits counts.
 const WITHIN_MS: f64 = 50.0;
+/// Shortest age of errors in ms.
 const SHORTEST: f64 = 1000.0;
-/// Resolution in ms of the silences of held connections, which are counted in whole seconds; and shortest silence in
-/// ms.
+/// Largest spread in ms of equal silences of held connections: silences are counted in whole seconds.
 const SILENCE_WITHIN_MS: f64 = 1000.0;
+/// Shortest silence in ms before a held connection was closed.
 const SILENCE: f64 = 5000.0;
 /// Smallest number of different seconds with cut connections that shows a limit per connection.
 const MOMENTS: usize = 3;
-/// Smallest share of successful responses of the failing labels, and largest ratio of their time to the limit.
+/// Smallest share of successful responses of the failing labels; and the quantile of all their times that must be
+/// early.
 const GOOD: f64 = 0.2;
+/// Largest ratio of an early response's time to the age of the failures.
 const EARLIER: f64 = 0.5;
 /// Usual limits of proxies and clients in s.
 const USUAL: [f64; 12] = [1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 30.0, 60.0, 75.0, 120.0, 180.0, 300.0];
@@ -38,19 +43,24 @@ const USUAL: [f64; 12] = [1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 30.0, 60.0, 75.0, 120
 /// and ip-sysctl.
 const SYN_AGES: [f64; 13] =
     [1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 11.0, 15.0, 19.0, 31.0, 35.0, 63.0, 67.0];
+/// Largest relative excess of a connect's time over such an age.
 const SYN_WITHIN: f64 = 0.1;
+/// Smallest number of connects at such an age.
 const SYN_LEAST: u64 = 10;
+/// Smallest share of connects at such an age.
 const SYN_SHARE: f64 = 0.001;
-/// Shortest time in µs of a slow connect; and the share of slow connects that must have the age of a SYN
-/// retransmission, because otherwise connects are just slow.
+/// Shortest time in µs of a slow connect.
 const SLOW_CONNECT: u64 = 500_000;
+/// Smallest share of slow connects that have the age of a SYN retransmission: with a smaller share, connects are just
+/// slow.
 const AT_AGE: f64 = 0.8;
 /// Smallest share of retransmitted data that shows a loss of segments on the network, so that the queue need not be
-/// full. But a full queue also drops data of connections that it has no room for. A network loses the second SYN of a
-/// connect as rarely as the first. So the queue is full if connects that lost two SYNs are at least `TWICE` times as
-/// many as the loss explains, and at least `TWICE_LEAST`.
+/// full. But a full queue also drops data of connections that it has no room for.
 const LOSS: f64 = 0.01;
+/// Smallest ratio of connects that lost two SYNs to the number that the loss explains, at which the queue is full: a
+/// network loses the second SYN of a connect as rarely as the first.
 const TWICE: f64 = 10.0;
+/// Smallest number of connects that lost two SYNs.
 const TWICE_LEAST: u64 = 5;
 /// Shortest age in s of a connect that needed three SYNs.
 const TWICE_S: f64 = 1.9;

@@ -10,12 +10,13 @@ use super::figures::ms;
 use super::say::words;
 use crate::verdict::Words;
 
-/// Largest growth of the times of a label that does not wait, as a share of that of the label that waits most.
+/// Largest growth of the times of a label that does not wait, as a share of the growth of the label that waits most.
 const NONE: f64 = 0.1;
 /// Smallest number of requests of a label under each load.
 const LEAST: u64 = 20;
 
-/// Growth in ms of a label's median time from light load to full load, with its number of requests in both.
+/// Growth in ms of a label's median time from light load to full load, with the label's numbers of requests under both
+/// loads.
 pub(super) struct Growth<'r> {
     name: &'r str,
     ms: f64,

@@ -25,17 +25,17 @@ const NAMED: usize = 3;
 
 /// Threads that always fail, while requests of other threads hardly ever fail.
 pub(super) struct Always {
-    /// Names of these threads; threads with consecutive numbers form one entry.
+    /// Names of the failing threads; threads with consecutive numbers form one entry.
     names: Vec<String>,
-    /// Number of these threads.
+    /// Number of the failing threads.
     failing: usize,
     /// Number of all threads that sent requests under failing labels.
     all: usize,
-    /// Share of all failures that these threads have.
+    /// Share of all failures that the failing threads have.
     share: f64,
     /// True if there are requests under other labels, which do not count.
     of_labels: bool,
-    /// Name of the thread group, if these threads are several and are all threads of that group.
+    /// Name of the thread group, if the failing threads are several and are all threads of that group.
     group: Option<String>,
 }
 
@@ -80,7 +80,7 @@ pub(super) fn always(record: &Record) -> Option<Always> {
 }
 
 impl Always {
-    /// Returns a sentence about these threads.
+    /// Returns a sentence about the threads that always fail.
     pub(super) fn words(&self) -> Words {
         let (n, all) = (count(self.failing as u64), count(self.all as u64));
         let (share, share_zh) = if self.share < 1.0 {
