@@ -5,7 +5,7 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `requests` | the module's state in two parts, and what the loop calls |
+//! | `requests` | the state of a core, in two parts: for sending and for responses; functions that the loop calls |
 //! | `answer` | the handling of a response: its connection, cookies, redirects and sample |
 //! | `redirect`, `resources` | requests that a response causes: redirects and embedded resources |
 //! | `repeat` | failed exchanges: sent once more, or completed as failed |

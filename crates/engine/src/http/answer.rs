@@ -24,7 +24,7 @@ use crate::time::clock::{Nanos, SECOND};
 use crate::time::timing::{Timing, TraceId};
 use crate::users::Wait;
 
-/// Response handling of a core.
+/// State of a core for handling HTTP responses.
 pub(crate) struct Answers {
     bodies: Bodies,
 }
@@ -63,7 +63,8 @@ impl Answers {
         self.finish(outgoing, cx, sessions, (ticket, closing));
     }
 
-    /// Handles a complete response: keeps or closes its connection, and continues with the sample.
+    /// Handles a complete response: keeps or closes its connection. Resends the request with credentials if the
+    /// response is an authentication challenge, otherwise builds the sample's result.
     #[inline]
     fn finish(
         &mut self,
@@ -252,7 +253,7 @@ fn show_head<'r>(
     result
 }
 
-/// Returns the head of a response, if it is text.
+/// Returns the head of a response; empty if it is not valid UTF-8.
 fn head_of(stash: &Stash) -> &str {
     std::str::from_utf8(&stash.head).unwrap_or_default()
 }
@@ -313,7 +314,7 @@ fn leave_line(
     }
 }
 
-/// Handles a failed exchange.
+/// Handles a failed exchange: resends its request, or completes its sample as failed.
 fn end_failed(
     requests: &FixedRequests,
     cx: &mut Context<'_>,
@@ -351,9 +352,9 @@ fn class_of(head: &[u8], name: &str, recorder: &mut Recorder) -> ClassId {
     })
 }
 
-/// The outcome of processing a response.
+/// Role of a response in its sample: one of several responses, or the final one.
 enum Seen {
-    /// The sample continues with another request, or has ended.
+    /// Another request of the sample was sent, or the sample is already completed.
     GoesOn,
     /// The response is the last one of a chain of redirects.
     Chain,

@@ -20,7 +20,7 @@ pub(crate) struct Added<'a> {
     pub(crate) forwarded: bool,
 }
 
-/// Builds the request.
+/// Builds the bytes of a request, with the headers that the user adds.
 pub(crate) fn assemble(request: &Request, added: &Added<'_>, out: &mut Vec<u8>) {
     out.clear();
     out.extend_from_slice(request.method.as_bytes());
@@ -91,7 +91,7 @@ fn put_whole_url(url: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// Writes the header lines, with conditional headers and, if there are any, cookies among them.
+/// Writes the header lines of a request, including the conditional headers and the cookies that the user adds.
 fn put_lines(
     request: &Request,
     conditions: &Conditions,
@@ -124,7 +124,8 @@ fn put_lines(
     out.extend_from_slice(&request.headers[request.own_end..]);
 }
 
-/// Takes the value out if the line has this name, because an added line replaces only the first line of its name.
+/// Takes the value of an added header if `line` has the same name. An added header replaces only the first line of its
+/// name.
 fn take_if_named<T>(value: &mut Option<T>, line: &[u8], name: &[u8]) -> Option<T> {
     if value.is_some() && value_of(line, name).is_some() { value.take() } else { None }
 }

@@ -29,13 +29,13 @@ pub(crate) enum Lookup {
 /// The outcome of a request that was answered from the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answered {
-    /// The request has a sample, whose completion was pushed.
+    /// The caller has nothing more to do: the sample's completion was pushed, or the resource's download has ended.
     Sample,
-    /// The request has no sample.
+    /// The request has no sample, and no completion was pushed: the caller continues the user.
     Nothing,
 }
 
-/// Looks up a request that is about to be sent. `cookies`: the value of its cookie line.
+/// Looks up a request that is about to be sent. `cookies`: value of its `Cookie` header.
 pub(crate) fn look_up(
     cx: &mut Context<'_>,
     index: UserId,
@@ -67,8 +67,9 @@ pub(crate) fn look_up(
     Lookup::Send(cache.conditions(&request.url, &[lines]))
 }
 
-/// Answers a request from the cache. Depending on the mode there is no sample, or a sample without a response. `hop` is
-/// the result of the redirect that leads to the request, if one does; it is taken if it completes its chain.
+/// Answers a request from the cache: without a sample, or with a sample that has no response, as the property
+/// `cache_manager.cached_resource_mode` says. `hop`: result of the redirect that led to the request, if any; `None`
+/// afterwards if it has completed its chain.
 pub(crate) fn answer_from_cache(
     cx: &mut Context<'_>,
     (index, id): (UserId, SamplerId),
@@ -168,7 +169,7 @@ fn cache<'c>(cx: &'c mut Context<'_>, index: UserId, manager: u32) -> Option<&'c
     cx.users[index].extra().caches[at].as_deref_mut()
 }
 
-/// Returns the class and the message of the exception that JMeter throws.
+/// Returns the class and the message of the exception that JMeter throws for malformed caching headers.
 fn thrown(malformed: &Malformed) -> (&'static str, String) {
     match malformed {
         Malformed::MaxAge(word) => {

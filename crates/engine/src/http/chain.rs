@@ -71,7 +71,7 @@ pub(crate) fn last_hop(cx: &mut Context<'_>, index: UserId, timing: &Timing, hop
     }
 }
 
-/// Adds a hop to the chain.
+/// Adds a hop to a redirect chain: its times and sizes, and its result as a sub-result unless the chain is `silent`.
 pub(super) fn add_hop(
     cx: &Context<'_>,
     chain: &mut Redirect,
@@ -106,7 +106,7 @@ pub(super) fn add_hop(
     }
 }
 
-/// Completes the sample after the last hop of its chain.
+/// Completes the sample of a redirect chain, whose last hop has the result `hop`.
 pub(crate) fn conclude_chain(
     cx: &mut Context<'_>,
     index: UserId,

@@ -40,9 +40,9 @@ pub(crate) fn refresh_user(cx: &mut Context<'_>, sessions: &mut Sessions, index:
     }
 }
 
-/// Prepares a branch for its first HTTP sample. For JMeter, a branch that has run before belongs to a different
-/// visitor: HttpClient replaces the user token with the name of the branch's thread, and does not reuse connections
-/// under other tokens.
+/// Prepares a parallel branch for its first HTTP sample. In JMeter, a branch that runs once more counts as a different
+/// user: HttpClient changes its user token to the name of the branch's thread, and does not reuse connections with
+/// other tokens.
 fn refresh_branch(cx: &mut Context<'_>, branch: UserId) {
     let (parent, main) = (cx.users[branch].branch_of, cx.users[branch].extra().main);
     let branches = cx.users[parent].extra.as_ref().and_then(|extra| extra.parts.get::<Branches>());
@@ -63,7 +63,7 @@ fn refresh_branch(cx: &mut Context<'_>, branch: UserId) {
     }
 }
 
-/// Stores the cookies of a response.
+/// Stores the cookies of a response in the user's jar.
 pub(crate) fn store_cookies(cx: &mut Context<'_>, index: UserId, id: SamplerId, stash: &Stash) {
     let SamplerKind::Http(http) = &cx.plan.samplers[id.0 as usize].kind else { return };
     let Some(manager) = http.cookies else { return };

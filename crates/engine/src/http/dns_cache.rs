@@ -23,8 +23,8 @@ use crate::session::Sessions;
 use crate::time::clock::Nanos;
 use crate::users::Wait;
 
-/// Resolves the host of an exchange from the user's cache and the plan's hosts. Returns true if the connection is
-/// being opened, or waits for the addresses of a host that the plan defines or for the plan's own name servers.
+/// Looks up the host of an exchange in the user's cache and among the hosts that the plan defines. Returns true if the
+/// connection is being opened or waits for addresses; false if the host must be resolved by the system.
 pub(crate) fn look_up_name(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) -> bool {
     let exchange = &sessions.exchanges[ticket];
     let (index, route) = (exchange.user, exchange.route);

@@ -191,8 +191,8 @@ impl Outgoing {
         begun
     }
 
-    /// Sends a rendered request. `hop`: the result of the redirect that leads to it, if one does; it is taken if the
-    /// user's cache has the response and this completes the sample.
+    /// Sends a rendered request. `hop`: result of the redirect that led to the request, if any; `None` afterwards if
+    /// the user's cache had the response and the hop has completed the sample.
     pub(crate) fn send_rendered(
         &mut self,
         cx: &mut Context<'_>,

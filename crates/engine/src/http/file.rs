@@ -15,7 +15,7 @@ use crate::inbox::results::Content;
 use crate::time::timing::Timing;
 use crate::users::Wait;
 
-/// A file read in progress, as its user sees it.
+/// State of a user that waits for the content of a file.
 #[derive(Debug)]
 pub(crate) struct Reading {
     /// Ticket of the read, which distinguishes it from reads of earlier users of the same slot.
@@ -60,7 +60,7 @@ pub(crate) fn begin_file(cx: &mut Context<'_>, index: UserId, id: SamplerId, req
     }
 }
 
-/// Handles the content of a file.
+/// Handles the content of a file that was read: builds the result and completes the sample.
 pub(crate) fn on_file(cx: &mut Context<'_>, index: UserId, content: Content) {
     let user = &cx.users[index];
     let Wait::File(id) = user.wait else { return };

@@ -22,7 +22,7 @@ use crate::time::timing::Timing;
 pub(crate) struct Bodies {
     inflater: Inflater,
     gzip: Gzip,
-    /// Buffer for an encrypted body and its plain text.
+    /// Buffers for an encrypted body and, in `plain`, its plain text.
     sealed: Vec<u8>,
     plain: Vec<u8>,
 }
@@ -86,7 +86,7 @@ impl Bodies {
         }
     }
 
-    /// Fills in the decoded body and its conversion to a string.
+    /// Decodes the body of a response into a result, and converts it to a string.
     fn fill_body(
         &mut self,
         cx: &Context<'_>,
@@ -144,7 +144,7 @@ impl Bodies {
 
 impl Bodies {
     /// Replaces an encrypted body by its plain text. A body without encryption mark that cannot be decrypted stays as
-    /// it is, unless the gateway always encrypts.
+    /// it is; if the gateway always encrypts, the sample fails.
     fn decrypt(
         &mut self,
         encrypted: &Encrypted,

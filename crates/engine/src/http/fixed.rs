@@ -35,8 +35,8 @@ impl FixedRequests {
         self.0[id.0 as usize].as_deref()
     }
 
-    /// Takes the constant request of a sampler out, for work that also needs the other requests. [`Self::put`] puts
-    /// it back.
+    /// Takes a sampler's constant request out, so that the caller can use it beside the other requests. [`Self::put`]
+    /// puts it back.
     #[inline]
     pub(super) fn take(&mut self, id: SamplerId) -> Option<Box<Fixed>> {
         self.0[id.0 as usize].take()
@@ -52,8 +52,8 @@ impl FixedRequests {
         self.0.iter().flatten().map(|fixed| fixed.route)
     }
 
-    /// Fills in the request of a sampler after its exchange has ended. Until then, no copy of the request is kept
-    /// per user.
+    /// Adds the description of a sampler's constant request to the stash of its ended exchange. Until then, no copy of
+    /// the request is kept per user.
     pub(super) fn show(
         &self,
         cx: &Context<'_>,
@@ -68,7 +68,7 @@ impl FixedRequests {
     }
 }
 
-/// Stores the parts of a request that its result shows in the stash.
+/// Stores in a stash those parts of a request that the result shows.
 pub(super) fn show(
     stash: &mut Stash,
     needs: Needs,

@@ -31,7 +31,7 @@ pub(crate) struct Gateways {
     sealed: Sealed,
     /// Buffer for header lines.
     room: Vec<u8>,
-    /// The key of the request that is being sent.
+    /// The key for the response to the request that is being sent; `None` if the request is not encrypted.
     pub(super) encrypted: Option<Encrypted>,
 }
 
@@ -109,7 +109,8 @@ impl Gateways {
     }
 }
 
-/// Parses the result code of a failure from a header value. Returns 0 for success or a missing header.
+/// Parses the result code of a failure from a header value. Returns 0 for success or a missing header, and
+/// [`UNREADABLE`] for 0 or a value that is not a number.
 fn failure_of(value: &[u8]) -> i32 {
     let code = std::str::from_utf8(value).ok().and_then(|value| value.parse::<i32>().ok());
     match code {
@@ -120,7 +121,7 @@ fn failure_of(value: &[u8]) -> i32 {
     }
 }
 
-/// Stands in for a result code that is not a number.
+/// Result code that stands for a header value that is not a valid result code.
 const UNREADABLE: i32 = i32::MIN;
 
 /// Evaluates the settings of a gateway and reads its key.

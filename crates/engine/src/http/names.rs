@@ -6,9 +6,9 @@ use plan::plan::SamplerId;
 use crate::context::Context;
 use crate::ids::UserId;
 
-/// Evaluates a name with functions when the first request of a sample is built, because functions have side effects.
-/// If sub-results keep their URL as label, JMeter reads the name here only for a sample without an HTTP client
-/// (`no_client`).
+/// Evaluates a sampler's name that calls functions, when the first request of a sample is built: functions may have
+/// side effects. If sub-results keep their URL as label, JMeter evaluates the name at this point only for a sample
+/// without an HTTP client (`no_client`).
 pub(crate) fn begin(cx: &mut Context<'_>, index: UserId, id: SamplerId, no_client: bool) {
     let counts = cx.plan.samplers[id.0 as usize].name.calls();
     if counts && (no_client || !cx.run.settings.results.keep_sub_labels) {
@@ -16,8 +16,8 @@ pub(crate) fn begin(cx: &mut Context<'_>, index: UserId, id: SamplerId, no_clien
     }
 }
 
-/// Evaluates a name with functions for a further request of the sample, because functions have side effects. The value
-/// is not used.
+/// Evaluates a sampler's name that calls functions, for a further request of its sample: functions may have side
+/// effects. The value is not used.
 pub(crate) fn read(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
     let plan = cx.plan;
     let name = &plan.samplers[id.0 as usize].name;

@@ -58,7 +58,7 @@ impl Page {
     }
 }
 
-/// Returns the page that a user loads.
+/// Returns the page whose resources a user loads.
 pub(super) fn page<'c>(cx: &'c mut Context<'_>, index: UserId) -> Option<&'c mut Page> {
     cx.users[index].extra.as_mut()?.parts.get_mut()
 }
@@ -72,7 +72,7 @@ pub(super) fn page_trace(cx: &Context<'_>, branch: UserId) -> Option<TraceId> {
     Some(cx.users[parent].extra.as_ref()?.parts.get::<Page>()?.timing.trace)
 }
 
-/// Returns a branch of the user for the resource with this index.
+/// Returns a new branch of a user, which loads the resource with the index `link`.
 pub(super) fn branch(cx: &mut Context<'_>, parent: UserId, link: usize) -> UserId {
     let depth = cx.users[parent].extra.as_ref().map_or(0, |extra| extra.depth) + 1;
     let branch = cx.users.branch(parent, cx.clock.now());

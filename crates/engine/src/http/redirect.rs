@@ -90,7 +90,7 @@ impl Follower {
         }
     }
 
-    /// Returns true if the next request keeps the method and the body of this one.
+    /// Returns true if the request to the redirect's target keeps the method and the body of the redirected request.
     fn repeats(self, status: u16, method: &str) -> bool {
         match self {
             Self::JMeter => false,
@@ -99,7 +99,7 @@ impl Follower {
         }
     }
 
-    /// Returns the maximum number of redirects.
+    /// Returns the maximum number of redirects for a sample; for Java's own client, the maximum number of requests.
     fn most(self, cx: &Context<'_>) -> u32 {
         if self == Self::Java { JAVA_HOPS } else { cx.run.settings.http.max_redirects }
     }
@@ -162,8 +162,8 @@ impl Follower {
     }
 }
 
-/// Handles the response of one hop and sends the request for its `Location`. Returns false if no request follows. The
-/// result of the hop is taken if it has completed the sample.
+/// Handles the response of one hop and sends the request for its `Location`. Returns false if no request follows.
+/// `shown`: result of the hop; `None` afterwards if it has completed the sample.
 pub(crate) fn follow(
     outgoing: &mut Outgoing,
     cx: &mut Context<'_>,
@@ -396,7 +396,7 @@ fn show_exception(cx: &Context<'_>, id: SamplerId, result: &mut SampleResult) {
     failure::put_exception_text(cx, id, result);
 }
 
-/// Fails a result with an exception.
+/// Fails the result of a hop with a Java exception.
 fn fail_hop(result: &mut SampleResult, class: &str, message: &str) {
     result.code.clear();
     let _ = write!(result.code, "Non HTTP response code: {class}");

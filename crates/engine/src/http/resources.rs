@@ -54,7 +54,7 @@ pub(crate) fn load_page(
     Some((timing, outcome, result))
 }
 
-/// The search for the embedded resources of a page.
+/// Result of the search for the embedded resources of a page.
 enum Begun {
     /// The page has resources to load.
     Loads(Box<Page>),
@@ -137,7 +137,7 @@ fn load_link(
     outgoing.request = request;
 }
 
-/// Handles the end of a branch.
+/// Handles the end of a download: adds its result to the page, and starts further downloads.
 pub(crate) fn branch_done(
     outgoing: &mut Outgoing,
     cx: &mut Context<'_>,
@@ -253,8 +253,8 @@ fn choose(
     }
 }
 
-/// Adds the error that frames are nested too deeply. JMeter first replaces the result of the redirect's target by
-/// this error, and then the whole sample, under the names of both.
+/// Adds the error for frames that are nested too deeply. After a redirect, JMeter first replaces the result of the
+/// redirect's target by the error, then the whole sample, so the error's label contains the labels of both.
 fn add_too_deep(cx: &mut Context<'_>, result: &mut SampleResult) {
     let (class, message) = ("java.lang.Exception", "Maximum frame/iframe nesting depth exceeded.");
     let keep_labels = cx.run.settings.results.keep_sub_labels;
@@ -380,7 +380,7 @@ fn copy_all(from: &SampleResult, to: &mut SampleResult) {
     }
 }
 
-/// Sets whether the page is successful, considering its resources, and JMeter's message if it is not.
+/// Sets the status of a page, which includes its resources, and JMeter's message if the page has failed.
 fn judge(whole: &mut SampleResult, passed: bool) {
     whole.success = passed;
     if passed {

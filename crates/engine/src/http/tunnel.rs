@@ -47,7 +47,7 @@ pub(crate) fn ask_for_tunnel(cx: &mut Context<'_>, sessions: &mut Sessions, tick
     sessions.ask_proxy(&mut cx.around(), ticket, &request);
 }
 
-/// Replaces the request that the result shows, if the result shows a request.
+/// Shows the `CONNECT` request in the result instead of the sampler's request, if the result shows requests.
 fn show_request(call: &mut Call, request: &[u8]) {
     if let Call::Http(HttpCall { stash: Some(stash), .. }) = call
         && !stash.request_headers.is_empty()
