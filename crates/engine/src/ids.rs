@@ -46,7 +46,7 @@ pub(crate) struct Waiter {
     pub(crate) number: u64,
 }
 
-/// The user for which Java runs a job, as named in the reply.
+/// Receiver of a job's reply: the waiting user, and the ticket of the job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JobUser {
     pub(crate) index: UserId,

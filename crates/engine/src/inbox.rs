@@ -141,8 +141,7 @@ pub(crate) enum Message {
     Resolved {
         user: UserId,
         route: RouteId,
-        /// The host name that was resolved. The number of the route may have been reassigned to another route by
-        /// now.
+        /// The resolved host name, for comparison: the route's number may belong to another route by now.
         host: String,
         found: results::Found,
     },

@@ -20,7 +20,7 @@
 //! | `closing`, `ended` | processors, assertions and listeners of a result that are in Java; transactions |
 //! | `listeners` | results for listeners in Java, in the plan's order |
 //! | `condition` | expressions that controllers need before they can choose a child |
-//! | `controller`, `said` | controllers that their own Java class runs; their replies |
+//! | `controller`, `controller_reply` | controllers that their own Java class runs; their replies |
 //! | `end` | users that end or are cut, jobs that take long |
 //! | `early`, `session` | evaluation and messages before the first user and after the last |
 
@@ -79,8 +79,8 @@ use crate::time::clock::Nanos;
 pub(crate) enum Then {
     /// The user continues with the sampler's pre-processors from an index on.
     Before(SamplerId, usize),
-    /// The user continues with the sampler's timers from an index on. The last number is the sum of the delays so
-    /// far.
+    /// The user continues with the sampler's timers from an index on. The last number is the sum of the delays so far,
+    /// in nanoseconds.
     Timers(SamplerId, usize, u64),
     /// The user continues with the sampler, whose expressions are now evaluated.
     Begin(SamplerId),
@@ -103,7 +103,7 @@ pub(crate) enum Then {
 }
 
 impl Then {
-    /// Returns the result on which the job works, unless the user's state has it.
+    /// Returns the result on which the job works, if it is a part of `self`.
     fn result(&self) -> Option<&SampleResult> {
         match self {
             Self::Close(closing) => closing.result.as_deref(),
@@ -128,12 +128,12 @@ impl Then {
     }
 }
 
-/// State of a user that has had jobs.
+/// State of a user for its jobs, created with the first job.
 #[derive(Debug, Default)]
 pub(crate) struct Java {
     /// The user's number in messages; 0 before its first job.
     number: u64,
-    /// Count of the user's samples, which identifies the current one.
+    /// Number of the user's samples so far, which identifies the current sample in messages.
     pub(crate) sample: u32,
     /// Ticket of the job for which the user waits.
     ticket: u64,
@@ -154,7 +154,7 @@ pub(crate) struct Java {
     fresh: Vec<ControllerId>,
     /// Open calls and unsent notices to controllers in Java.
     questions: Questions,
-    /// The last iteration that Java was notified of.
+    /// Number of the last iteration of the group of which Java was notified.
     iteration: u32,
 }
 
@@ -207,7 +207,7 @@ pub(crate) struct Jobs {
     ids: Vec<u32>,
     /// Version of the properties that this core has sent to Java last.
     properties: u64,
-    /// Last version that this core has synchronized with running jobs.
+    /// Version of the properties up to which this core has looked for changes that running jobs must receive.
     looked: u64,
     /// Names of elements and of expressions, for log lines.
     elements: Vec<Arc<str>>,
@@ -220,9 +220,9 @@ pub(crate) struct Jobs {
     pub(crate) picks: bool,
     /// True if the plan has listeners in Java.
     pub(crate) listens: bool,
-    /// True if the previous result is kept for elements that read it while a transaction's sample is processed.
+    /// True if an element or expression reads the previous sample's result.
     keeps_previous: bool,
-    /// True if the previous result is kept for elements that read it beside a transaction's sample.
+    /// True if an element that processes a transaction's sample reads the previous sample's result.
     previous_of_transactions: bool,
     /// True if some Java-backed element reads the previous sampler.
     pub(crate) previous_sampler: bool,

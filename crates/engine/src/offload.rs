@@ -63,7 +63,7 @@ pub trait Offload: Send + Sync + Debug {
     }
 }
 
-/// Work for a user that waits meanwhile.
+/// Work for a user, which waits until the work is done.
 #[derive(Debug)]
 pub struct Job {
     /// The job as an encoded message.
@@ -77,7 +77,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// Sends the reply, or the reason why there is none.
+    /// Sends the core the reply to the job, or the reason why there is no reply.
     pub fn finish(self, reply: Result<Vec<u8>, String>) {
         self.reply_to.send(Message::Job { to: self.to, reply, done: Instant::now() });
     }

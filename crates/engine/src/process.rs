@@ -25,12 +25,12 @@ use crate::net::transport::keep_part;
 use crate::time::timing::Timing;
 use crate::users::Wait;
 
-/// Stack size of such a thread in bytes. The stack holds little more than a buffer.
+/// Stack size in bytes of a thread that runs a program. The stack holds little more than a buffer.
 const STACK: usize = 256 * 1024;
 /// Time that a program has to end after a termination signal, before it is killed.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A running program, as its user sees it.
+/// State of a user that waits for a program.
 #[derive(Debug)]
 pub(crate) struct Running {
     /// Ticket that distinguishes this program from programs of earlier users of the same slot.
@@ -44,7 +44,7 @@ pub(crate) struct Running {
 
 impl crate::users::Part for Running {}
 
-/// Starts a program for a user's sample. `Err`: that failed, and the sample's result shows the reason.
+/// Starts a program for a user's sample. `Err`: the program could not be started, as the sample's result shows.
 pub(crate) fn begin(
     cx: &mut Context<'_>,
     (index, id): (UserId, SamplerId),
@@ -85,7 +85,7 @@ pub(crate) fn begin(
     }
 }
 
-/// Handles the end of a program.
+/// Handles the end of a program: builds the result and ends the sample.
 pub(crate) fn end(cx: &mut Context<'_>, index: UserId, done: Done) {
     let user = &mut cx.users[index];
     let Wait::Job(id) = user.wait else { return };
@@ -150,7 +150,7 @@ fn show(running: &Running, done: Done, result: &mut SampleResult) -> Outcome {
     outcome
 }
 
-/// Ends a user's program and its sample, because the run ends at once.
+/// Asks the thread of a user's program to kill the program, because the run ends at once. Then the sample ends.
 pub(crate) fn cut(cx: &mut Context<'_>, index: UserId) {
     if let Some(running) = cx.users[index].extra().parts.get::<Running>() {
         let _ = rustix::io::write(&running.cancel, &1u64.to_ne_bytes());

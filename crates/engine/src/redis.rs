@@ -51,7 +51,7 @@ pub(crate) fn set_data(cx: &mut Context<'_>, index: UserId, at: u32) -> Result<(
     Ok(())
 }
 
-/// Requests a value; the user waits for it.
+/// Requests a value from the Redis server; the user waits for it.
 pub(crate) fn fetch(cx: &mut Context<'_>, sessions: &mut Sessions, index: UserId, at: u32) {
     let ticket = sessions.exchange(index, None);
     let exchange = &mut sessions.exchanges[ticket];

@@ -45,15 +45,15 @@ impl Closing {
         self.result.as_deref_mut().filter(|_| self.observed)
     }
 
-    /// Moves the sample, with its result, to a user that waits for a job.
+    /// Moves the sample and its result into the [`Then`] of the job for which its user will wait.
     pub(super) fn wait(&mut self) -> Then {
         Then::Close(Self { result: self.result.take(), ..*self })
     }
 }
 
 impl Jobs {
-    /// Sends a job for the processor or assertion at an index, together with those in Java that follow it; the user waits
-    /// for it. An expression of an element is evaluated alone.
+    /// Sends a job for the processor or assertion at index `at`, and for those in Java that follow it directly; the
+    /// user waits for it. An expression is evaluated by a separate job.
     pub(crate) fn process(
         &mut self,
         cx: &mut Context<'_>,

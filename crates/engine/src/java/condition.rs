@@ -19,7 +19,7 @@ pub(crate) fn are_known(cx: &mut Context<'_>, index: UserId, id: ControllerId) -
     cx.controller(id).evaluates.is_empty() || cx.users[index].java().fresh.contains(&id)
 }
 
-/// Discards the expressions of a controller, so that its next child selection has them evaluated anew.
+/// Discards the values of a controller's expressions, so that Java evaluates them anew for its next child selection.
 #[inline]
 pub(crate) fn forget_texts(cx: &mut Context<'_>, index: UserId, id: ControllerId) {
     if !cx.controller(id).evaluates.is_empty() {

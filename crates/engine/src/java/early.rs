@@ -52,8 +52,8 @@ impl<'a> EarlyEvaluation<'a> {
         Some(Self { offload, properties: 0, complaints })
     }
 
-    /// Sends expressions to Java for evaluation, and stores their values in the environment. `blank`: there are no
-    /// variables yet, not even slots for them.
+    /// Sends expressions to Java for evaluation, and stores their values in the environment. `blank` is true if there
+    /// are no variables yet, not even slots for them.
     pub(crate) fn evaluate(&mut self, texts: &[TextId], env: &mut Env<'_>, blank: bool) {
         if texts.is_empty() {
             return;

@@ -20,7 +20,8 @@ use crate::ids::UserId;
 use crate::users::User;
 
 impl Jobs {
-    /// Builds the message of a job. A job works on the result beside `then`, or on the user's undelivered sample.
+    /// Builds the message of a job. A job that processes a result works on `result`, or else on the user's undelivered
+    /// sample.
     pub(super) fn message(
         &mut self,
         cx: &mut Context<'_>,
@@ -82,7 +83,7 @@ impl Jobs {
         }
     }
 
-    /// Returns what the elements of a job read, apart from variables and properties.
+    /// Returns the kinds of data that the elements of a job read, apart from variables and properties.
     fn reads(&self, cx: &Context<'_>, act: Act, ids: &[u32]) -> Reads {
         let kept = if self.keeps_previous { Reads::RESULT } else { Reads::empty() };
         match act {
@@ -140,8 +141,8 @@ fn head<'a>(
     }
 }
 
-/// Returns the results that a job reads: of the current or the previous sample, and the one before a transaction's
-/// sample.
+/// Returns the results that a job reads: that of the current or the previous sample and, if the job works on a
+/// transaction's sample, that of the sample before it.
 fn seen<'a>(
     java: Option<&'a Java>,
     (then, act): (&Then, Act),

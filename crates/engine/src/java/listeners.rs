@@ -121,7 +121,8 @@ impl Jobs {
     }
 }
 
-/// Returns the next consecutive Java listeners that must receive a sample, without the listeners in `heard`.
+/// Returns the next consecutive Java listeners that must receive a sample, without the listeners in `heard`: they
+/// receive the sample of the enclosing transaction instead.
 pub(crate) fn next_listeners(
     plan: &Plan,
     closing: &Closing,

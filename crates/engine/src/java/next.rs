@@ -28,8 +28,8 @@ pub(crate) enum Next {
     Start(SamplerId),
     /// The user continues with the sampler's pre-processors from an index on.
     Before(SamplerId, usize),
-    /// The user continues with the sampler's timers from an index on. The last number is the sum of the delays so
-    /// far.
+    /// The user continues with the sampler's timers from an index on. The last number is the sum of the delays so far,
+    /// in nanoseconds.
     Timers(SamplerId, usize, u64),
     /// The user runs its sampler. The sampler's expressions are already evaluated.
     Begin(SamplerId),

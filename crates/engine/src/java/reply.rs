@@ -13,7 +13,7 @@ use super::{cookies, request};
 use request::Changed;
 
 impl Act {
-    /// Returns true if the work belongs to a sample with a result.
+    /// Returns true if the job works on the result of a sample.
     pub(crate) fn has_result(self) -> bool {
         matches!(self, Self::After | Self::Assertion | Self::Listener)
     }

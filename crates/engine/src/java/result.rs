@@ -9,7 +9,7 @@ use super::message::{Assertion, ResultAction, ResultFlags, ResultHead};
 use super::reader::{Malformed, Reader};
 use super::writer::Writer;
 
-/// Maximum nesting depth of sub-results in messages. Deeper ones are left out.
+/// Maximum nesting depth of sub-results in messages. Sub-results that are nested more deeply are not sent.
 const DEPTH: u32 = 16;
 const MS: u64 = 1_000_000;
 

@@ -31,7 +31,7 @@ pub(super) struct JobMessage {
 }
 
 impl Jobs {
-    /// Sends a job that runs elements or evaluates expressions; the user waits for it.
+    /// Sends a job that runs elements; the user waits for it.
     pub(crate) fn hand_over_run(
         &mut self,
         cx: &mut Context<'_>,
@@ -77,7 +77,8 @@ impl Jobs {
         self.ids = ids;
     }
 
-    /// Sends a job that is described by numbers, of which the first names an element. The user waits for it.
+    /// Sends a job whose content is a list of numbers, the first of which is the number of an element. The user waits
+    /// for it.
     pub(super) fn hand_over_words(
         &mut self,
         cx: &mut Context<'_>,
