@@ -38,7 +38,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) allowed: Targets,
     /// Local ports of this core.
     pub(crate) ports: Ports,
-    /// Number of this core among the cores of all processes, and the total number of cores.
+    /// Index of this core among the cores of all processes, and (`ranks`) the number of cores of all processes.
     pub(crate) rank: u32,
     pub(crate) ranks: u32,
     /// Maximum number of connections that the whole run opens per second; 0 is unlimited.
@@ -73,7 +73,7 @@ pub(crate) struct Net {
     pub(crate) backoff: Backoff,
     /// TLS configuration of the core. Users share it, or copy it and add a separate session cache.
     pub(crate) tls_config: Option<Arc<wire::tls::rustls::ClientConfig>>,
-    /// Number of connection attempts to a further address since the last snapshot.
+    /// Number of attempts to connect to the next address of a name, since the last snapshot.
     pub(crate) retries: u64,
     /// Buffer for received bytes, shared by all connections.
     pub(crate) scratch: Vec<u8>,

@@ -24,7 +24,7 @@ use crate::time::clock::SECOND;
 /// Connect timeout of OkHttp, with the plug-in's value.
 const CONNECT: Limit = Limit::of_ms(10_000);
 
-/// Begins a sample.
+/// Begins a sample of an SSE Sampler.
 pub(crate) fn begin(
     cx: &mut Context<'_>,
     sessions: &mut Sessions,
@@ -63,7 +63,7 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
     cx.conclude_shown(index, id, timing, outcome, result);
 }
 
-/// Fills in an exchange. Returns false if the exchange ends before anything is sent.
+/// Fills in the request and the settings of an exchange. Returns false if the exchange ends before anything is sent.
 fn build_exchange(exchange: &mut Exchange, routes: &mut Routes, call: SseCall) -> bool {
     let sends = match (&call.request, &call.seconds) {
         (Err(words), _) | (Ok(_), Err(words)) => {

@@ -303,8 +303,8 @@ mod tests {
     use super::*;
     use crate::net::ports::Range;
 
-    /// Connects from a listener's address to the listener. Returns the socket and its port; `None` if the kernel
-    /// does not support requests for a port.
+    /// Connects to a listener, from the local address `from` if given. Returns the socket and its port; `None` if the
+    /// kernel does not support requests for a port.
     fn connected(
         driver: &Driver,
         ports: &mut Ports,

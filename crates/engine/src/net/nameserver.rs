@@ -102,7 +102,8 @@ impl Drop for NameServers {
 #[derive(Debug, Default)]
 struct SearchPath {
     below: Vec<Name>,
-    /// A name with more dots than this is first tried without an appended domain.
+    /// A name with at least this number of dots is first queried without an appended domain. All other names are
+    /// queried only with one.
     dots: usize,
 }
 
@@ -147,7 +148,7 @@ struct Task {
     open: u32,
 }
 
-/// A query that was sent to a server.
+/// A query that was sent to a name server and has no answer yet.
 #[derive(Debug)]
 struct Query {
     task: u64,
@@ -325,7 +326,7 @@ impl QueryState {
         self.next_candidate(number, task);
     }
 
-    /// Returns the names that a string may mean, with the domains of the search path.
+    /// Returns the full names to query for a host name, formed with the domains of the search path.
     fn candidates(&self, text: &str) -> VecDeque<Name> {
         let Some(name) = Name::new(text) else { return VecDeque::new() };
         if text.ends_with('.') || self.below.is_empty() {
@@ -362,7 +363,7 @@ impl QueryState {
         self.begin_name(number, task);
     }
 
-    /// Queries the servers for the task's name, starting with the first server.
+    /// Starts to query name servers for the task's name: sends a query to the first server.
     fn ask_all(&mut self, number: u64, mut task: Task) {
         task.asked.fill(0);
         task.open = 0;
@@ -406,7 +407,7 @@ impl QueryState {
         }
     }
 
-    /// Ends the search for a name if no query is unanswered.
+    /// Continues with the task's next candidate name if no query for the current one is unanswered.
     fn settle(&mut self, number: u64) {
         if self.tasks.get(&number).is_some_and(|task| task.open == 0)
             && let Some(task) = self.tasks.remove(&number)

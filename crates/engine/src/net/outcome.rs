@@ -33,7 +33,7 @@ pub(crate) enum Failure {
     /// The response violated the protocol or ended too early.
     Http(wire::http1::Error),
     Tls(wire::tls::Error),
-    /// A chunk size that cannot be parsed.
+    /// The size of a chunk cannot be parsed; with the line that contains the size.
     ChunkSize(String),
     /// The request's own connection headers cannot be parsed; with HttpClient's message.
     Connection(String),
@@ -46,7 +46,7 @@ pub(crate) enum Failure {
     TooManyRedirects(u32),
 }
 
-/// Writes the response code and message of a failure. Returns its kind.
+/// Writes the response code and message of a failure. Returns the outcome of its sample.
 pub(crate) fn describe(
     failure: &Failure,
     route: &Route,
@@ -93,7 +93,8 @@ pub(crate) fn describe(
     outcome
 }
 
-/// Writes the response code and message of a failure as JMeter does with Java's own client. Returns its kind.
+/// Writes the response code and message of a failure as JMeter does with Java's own client. Returns the outcome of its
+/// sample.
 pub(crate) fn describe_java(
     failure: &Failure,
     route: &Route,
@@ -151,7 +152,7 @@ pub(crate) fn socket_text(failure: &Failure, route: &Route) -> String {
     }
 }
 
-/// Returns the kind of a failure.
+/// Returns the outcome of a sample that has failed with this failure.
 pub(crate) fn kind(failure: &Failure, route: &Route) -> Outcome {
     classify(failure, route).1
 }

@@ -14,7 +14,8 @@ pub(crate) struct ConnectPace {
 }
 
 impl ConnectPace {
-    /// `rate`: connections per second of the whole run, which has `cores` cores; 0 is unlimited.
+    /// Creates the connect pace of one core. `rate`: connections per second of the whole run, which has `cores` cores;
+    /// 0 is unlimited.
     pub(crate) fn new(rate: f64, cores: u32) -> Self {
         let interval =
             if rate > 0.0 { (SECOND as f64 * f64::from(cores) / rate).ceil() as Nanos } else { 0 };

@@ -79,10 +79,10 @@ sockopt_impl!(
     u32
 );
 
-/// The value of the constant, which `libc` does not define.
+/// Number of the socket option `IP_LOCAL_PORT_RANGE`, which `libc` does not define.
 const IP_LOCAL_PORT_RANGE: libc::c_int = 51;
 
-/// Makes the kernel use this port; 0 lets it search the whole range.
+/// Makes the kernel connect the socket from this local port; 0 lets the kernel search the whole range.
 pub(crate) fn ask_for(socket: &Socket, port: u16) -> nix::Result<()> {
     socket::setsockopt(socket, LocalPortRange, &(u32::from(port) | u32::from(port) << 16))
 }

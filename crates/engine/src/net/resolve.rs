@@ -100,7 +100,7 @@ fn look_up(
     Found::Addresses(addresses)
 }
 
-/// Returns the name that belongs to an address, as Java shows it: empty for an IP address.
+/// Returns the name that Java shows beside an address that was found for `alias`; empty if `alias` is an IP address.
 pub(crate) fn shown(alias: &str) -> String {
     if literal(alias).is_some() { String::new() } else { alias.to_owned() }
 }

@@ -31,7 +31,7 @@ pub(crate) struct Secure {
     store: Option<(String, Option<String>)>,
     /// Keys by name, if a variable selects the key for a connection.
     named: Vec<(String, Identity)>,
-    /// Name of that variable; empty if connections use the keys in turn.
+    /// Name of the variable that selects the key for a connection; empty if connections use the keys in turn.
     variable: String,
 }
 
@@ -284,7 +284,7 @@ fn suites(get: &impl Fn(&str) -> Option<String>) -> Result<Vec<CipherSuite>, Str
     Ok(found)
 }
 
-/// Returns the certificates that are trusted.
+/// Returns the check of server certificates that the value `check` of `throng.tls.verify` demands.
 fn verify(check: &str, get: &impl Fn(&str) -> Option<String>) -> Result<Verify, String> {
     match check {
         "" | "false" => Ok(Verify::AcceptAll),

@@ -52,7 +52,7 @@ pub(crate) struct HandshakeCost {
 #[derive(Debug)]
 struct Unsent {
     bytes: Vec<u8>,
-    /// Number of these bytes that have been sent meanwhile.
+    /// Number of bytes at the start of `bytes` that have been sent meanwhile.
     gone: usize,
 }
 
@@ -60,7 +60,7 @@ struct Unsent {
 #[derive(Debug)]
 pub(crate) struct Step {
     pub(crate) progress: Result<Progress, wire::tls::Error>,
-    /// The number of bytes sent as the answer, or the error.
+    /// Number of handshake bytes that this step has passed to the kernel, or the error of sending.
     pub(crate) sent: io::Result<usize>,
     pub(crate) effort: HandshakeCost,
     /// The kind of handshake, once it is known.
@@ -161,8 +161,8 @@ impl Transport {
             Some(Tls { client, sealed: Vec::new(), plain: Vec::new(), effort });
     }
 
-    /// Continues a handshake with incoming bytes and sends the answer. `cpu` is the thread's processor time before
-    /// this call, `out` a buffer. Returns `None` if the connection has no TLS.
+    /// Continues a TLS handshake with bytes from the server, and sends the client's next messages. `cpu` is the
+    /// thread's processor time before this call, `out` a buffer. Returns `None` if the connection has no TLS.
     pub(crate) fn handshake(
         &mut self,
         incoming: &mut [u8],

@@ -21,7 +21,7 @@ impl Sessions {
         !by_peer
     }
 
-    /// Closes a connection without an exchange.
+    /// Closes a connection on which no exchange is in flight, and counts its end under `counter`.
     pub(crate) fn drop_line(&mut self, around: &mut Around<'_>, id: LineId, counter: Counter) {
         around.recorder.add(counter, 1);
         self.lines.close(id);

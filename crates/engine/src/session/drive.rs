@@ -1,4 +1,4 @@
-//! Creates an exchange for a user's sampler, or for a value that an iteration needs at its start.
+//! Exchanges from their start to their end: the choice of a connection, sending, completion and failure.
 
 use plan::plan::SamplerId;
 use stats::{ClassId, Counter};
@@ -89,7 +89,7 @@ impl Sessions {
         self.send_request(around, id, ticket, bytes);
     }
 
-    /// Returns true if an exchange is in flight on this connection.
+    /// Returns true if this exchange is in flight on the connection.
     #[inline]
     pub(crate) fn is_on(&self, id: LineId, ticket: Ticket) -> bool {
         self.lines[id].ticket == Some(ticket)
@@ -183,7 +183,7 @@ impl Sessions {
         around.limit(exchange.user, exchange.limit.nanos(), exchange.sent_at);
     }
 
-    /// Fails an exchange.
+    /// Fails an exchange: its module builds a failed result.
     pub(crate) fn fail(&mut self, around: &mut Around<'_>, ticket: Ticket, failure: Failure) {
         let exchange = &self.exchanges[ticket];
         let stands = exchange.line != LineId::NONE

@@ -24,7 +24,8 @@ use crate::time::timing::{Timing, TraceId};
 /// Maximum size in bytes of a buffer that a free slot keeps.
 const SPARE: usize = 64 * 1024;
 
-/// The call of an exchange. It is kept until the end for the protocol's module.
+/// The request of an exchange, as its protocol evaluates it. It is kept until the exchange ends, for the protocol's
+/// module.
 #[derive(Debug, Default)]
 pub(crate) enum Call {
     #[default]
@@ -38,7 +39,7 @@ pub(crate) enum Call {
 }
 
 impl Call {
-    /// Makes this an HTTP call, if it is another kind of call.
+    /// Turns this into an HTTP call, unless it is one.
     #[inline]
     pub(crate) fn make_http(&mut self) {
         if !matches!(self, Self::Http(_)) {
@@ -127,11 +128,11 @@ pub(crate) struct Exchange {
     /// Start time of the sample.
     pub(crate) start: Nanos,
     pub(crate) sent_at: Nanos,
-    /// Time until the connection was established; 0 if it was open before.
+    /// Time from the start until the connection was established; 0 if it was open before.
     pub(crate) connect: Nanos,
-    /// Time until the first byte of the response; 0 until it arrives.
+    /// Time from the start until the first byte of the response (for HTTP: of its body); 0 until it arrives.
     pub(crate) latency: Nanos,
-    /// True if part of the response has arrived, for protocols whose latency does not show it.
+    /// True if the head of an HTTP response has arrived.
     pub(crate) began: bool,
     /// Time at which the last bytes arrived at this host.
     pub(crate) arrival: Nanos,
@@ -174,7 +175,7 @@ impl Limit {
     }
 }
 
-/// Conditions of a call that consists of bytes.
+/// Settings of an exchange that most exchanges do not need.
 #[derive(Debug)]
 pub(crate) struct Terms {
     /// The rule by which the response ends.
@@ -223,15 +224,16 @@ pub(crate) struct Answer {
     pub(crate) bytes: Vec<u8>,
     /// Number of received bytes, kept or not.
     pub(crate) total: u64,
-    /// Maximum number of kept bytes, and the number of bytes beyond it.
+    /// Maximum number of kept bytes, and (`dropped`) the number of bytes that were received beyond it.
     pub(crate) most: usize,
     pub(crate) dropped: usize,
-    /// Size in bytes of the pieces in which the response is read. After `enough` bytes, no further piece is read.
+    /// Size in bytes of the pieces in which JMeter reads the response. Pieces after the first `enough` bytes are not
+    /// kept.
     pub(crate) piece: usize,
     pub(crate) enough: usize,
     /// The length of the response in bytes, if the peer has sent it in front.
     pub(crate) expected: Option<u64>,
-    /// The kind of response, if the protocol has several kinds, and a flag for a null value.
+    /// The type of a Redis reply, or the HTTP status of an event stream; `nil` is true for Redis' null value.
     pub(crate) head: u16,
     pub(crate) nil: bool,
     /// The bytes of the response's head, if they are needed.
@@ -270,7 +272,7 @@ impl Answer {
         events: 0,
     };
 
-    /// Adds received bytes.
+    /// Adds received bytes to the response, within its limits.
     pub(crate) fn take(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
         for piece in bytes.chunks(self.piece) {

@@ -49,10 +49,10 @@ use crate::settings::websocket::WhenFull;
 use crate::time::clock::Nanos;
 use crate::time::wheel::{Links, Waiting, Wheel};
 
-/// The number of this slab in tokens.
+/// Number of the slab of held connections, as used in tokens.
 pub(crate) const SLAB: u8 = 2;
 
-/// Maximum number of boxes in a pool, so that a burst does not stay in memory.
+/// Maximum number of unused boxes in a pool, so that their memory is freed after a burst.
 pub(crate) const POOLED: usize = 256;
 
 /// Limits on the stored data of held connections.

@@ -15,7 +15,7 @@ use crate::time::timing::TraceId;
 /// Length of an MD5 digest in hexadecimal digits.
 const DIGEST: u64 = 32;
 
-/// A request and its response.
+/// An HTTP request and its response: facts about both, and their kept parts.
 #[derive(Debug)]
 pub(crate) struct HttpCall {
     pub(crate) facts: HttpExchange,
@@ -109,7 +109,7 @@ impl HttpExchange {
         fixed: false,
     };
 
-    /// Returns these facts for the next request of the same sample.
+    /// Returns the facts for the next request of the same sample: without the facts of this request's response.
     pub(crate) fn for_next_request(&self) -> Self {
         Self {
             sent: 0,
@@ -167,8 +167,8 @@ impl HttpExchange {
             || self.tunnels
     }
 
-    /// Returns true if only the content counts: JMeter counts the bytes that Java's own client returns, without the
-    /// framing of chunks.
+    /// Returns true if only the content counts as received bytes, without the framing of chunks: JMeter counts the
+    /// bytes that Java's own client returns.
     pub(super) fn counts_content(&self) -> bool {
         self.java && !self.tunnels
     }

@@ -87,7 +87,7 @@ impl Sessions {
         }
     }
 
-    /// Handles the peer's close of a connection that the user would have reused.
+    /// Handles the peer's close of a connection that the user would have reused: closes it too, or keeps it as dead.
     pub(crate) fn peer_gave_up(&mut self, around: &mut Around<'_>, id: LineId) {
         if self.lines[id].closes {
             return self.drop_line(around, id, Counter::ConnClosedByPeer);

@@ -11,7 +11,7 @@ use crate::session::{Around, Sessions};
 use crate::time::clock::Nanos;
 
 impl Sessions {
-    /// Handles the expired timer of a user with an exchange.
+    /// Handles the timer of a user with an exchange: if the time limit has passed, the exchange ends or fails.
     pub(crate) fn check_limit(&mut self, around: &mut Around<'_>, ticket: Ticket, now: Nanos) {
         let index = self.exchanges[ticket].user;
         let limit = around.users[index].limit;

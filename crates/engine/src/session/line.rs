@@ -29,7 +29,7 @@ impl LineId {
     }
 }
 
-/// The number of this slab in tokens.
+/// Number of the slab of lines, as used in tokens.
 pub(crate) const SLAB: u8 = 1;
 
 /// The connections that an exchange may use.
@@ -103,7 +103,7 @@ pub(crate) struct Line {
     pub(crate) expires: Nanos,
     /// The connection is not used after this time, however active it is.
     pub(crate) end: Nanos,
-    /// The class of the address, for HTTP.
+    /// The class of the address to which the connection leads.
     pub(crate) class: ClassId,
     /// True if Throng closes the connection when the peer closes it while it is idle.
     pub(crate) closes: bool,
@@ -189,7 +189,7 @@ impl Lines {
         id
     }
 
-    /// Makes a connection the first of its user.
+    /// Moves a connection to the front of its user's list.
     #[inline]
     pub(crate) fn move_to_front(&mut self, id: LineId) {
         let user = self[id].user;

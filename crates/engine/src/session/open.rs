@@ -209,8 +209,8 @@ impl Sessions {
         line.class = around.recorder.class_of(address);
     }
 
-    /// Sends a `CONNECT` request to the proxy of an exchange's connection. The proxy's response completes the
-    /// exchange for the moment.
+    /// Sends a `CONNECT` request to the proxy of an exchange's connection. The proxy's response completes the exchange,
+    /// and with the tunnel the exchange begins anew.
     pub(crate) fn ask_proxy(&mut self, around: &mut Around<'_>, ticket: Ticket, request: &[u8]) {
         let now = around.clock.now();
         let exchange = &mut self.exchanges[ticket];
@@ -241,7 +241,7 @@ impl Sessions {
         (line.state, line.tail) = (State::Unsecured, Lazy::default());
     }
 
-    /// Reconnects the connection of an exchange.
+    /// Closes the socket of an exchange's connection and connects once more.
     pub(crate) fn reconnect(&mut self, around: &mut Around<'_>, ticket: Ticket) {
         self.renew(around, ticket);
         let id = self.exchanges[ticket].line;

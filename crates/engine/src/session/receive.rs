@@ -401,7 +401,7 @@ impl Sessions {
         exchange.renew_limit(around, now);
     }
 
-    /// Handles the end of the stream.
+    /// Handles the end of the stream: completes or fails the exchange that is in flight on the connection.
     pub(super) fn on_eof(&mut self, around: &mut Around<'_>, id: LineId, now: Nanos) {
         let line = &mut self.lines[id];
         let Some(ticket) = line.ticket else {
@@ -551,7 +551,7 @@ fn feed_other(
     Ok(Other::FeedResult(FeedResult { used, done }))
 }
 
-/// Handles events of a Redis session.
+/// Stores what an event of a Redis session reports in the response.
 fn handle_redis_event(
     answer: &mut Answer,
     (done, ready): (&mut bool, &mut bool),
@@ -572,7 +572,7 @@ fn handle_redis_event(
     }
 }
 
-/// Handles events of a session of server-sent events.
+/// Stores what an event of a server-sent-events session reports in the response.
 fn handle_sse_event(answer: &mut Answer, done: &mut bool, told: SessionEvent<'_>) {
     match told {
         SessionEvent::Head { head: Status { status, bytes }, .. } => {

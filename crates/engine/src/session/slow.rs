@@ -23,13 +23,13 @@ const BUFFER: u64 = 8192;
 /// requests exactly the remaining bytes.
 const BUFFERED: u64 = 512;
 
-/// Speed-limited connections that pause, and their limits.
+/// Speed limits of HTTP connections, and the connections that pause because of them.
 #[derive(Debug)]
 pub(crate) struct Slow {
     /// Limits in characters per second, without and with TLS; 0 is unlimited.
     http: u32,
     https: u32,
-    /// Pace of each connection, by the index of the connection.
+    /// State of each speed-limited connection, by the index of the connection.
     lines: Vec<Pace>,
     /// Tokens of paused connections, ordered by the end of the pause, earliest first.
     due: BinaryHeap<Reverse<(Nanos, u64)>>,
@@ -44,7 +44,7 @@ struct Pace {
     room: u64,
     /// True if the peer has closed the connection during the pause.
     hangup: bool,
-    /// The request that has not been sent yet.
+    /// The request that waits for the end of the pause, with the ticket of its exchange.
     request: Option<(Ticket, Vec<u8>)>,
     /// Plaintext of records that has not been read yet.
     plain: Vec<u8>,
@@ -64,7 +64,7 @@ pub(super) struct Plain {
 }
 
 impl Slow {
-    /// Returns `None` if no connection is speed-limited.
+    /// Creates the state for these limits; `None` if neither limits the speed.
     pub(crate) fn new((http, https): (u32, u32)) -> Option<Box<Self>> {
         let new = || Self { http, https, lines: Vec::new(), due: BinaryHeap::new() };
         (http > 0 || https > 0).then(|| Box::new(new()))

@@ -18,7 +18,7 @@ use crate::session::exchange::{After, Call, Ending, ExchangeStage, Limit, Troubl
 use crate::session::line::ConnectionScope;
 use crate::tcp::raw::{Thrown, show_bytes};
 
-/// Begins a sample.
+/// Begins a sample of a UDP Request.
 pub(crate) fn begin(
     cx: &mut Context<'_>,
     sessions: &mut Sessions,

@@ -52,7 +52,7 @@ impl Thrown {
     }
 }
 
-/// Begins a sample.
+/// Begins a sample of an HTTP Raw Request.
 pub(crate) fn begin(
     cx: &mut Context<'_>,
     sessions: &mut Sessions,

@@ -39,7 +39,7 @@ pub(crate) fn evaluate(
     ticket
 }
 
-/// Begins a sample with an evaluated call.
+/// Begins a sample of a TCP Sampler with an evaluated call.
 pub(crate) fn begin(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) {
     let exchange = &sessions.exchanges[ticket];
     let (index, Call::Tcp(call)) = (exchange.user, &exchange.call) else { return };

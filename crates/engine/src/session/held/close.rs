@@ -181,7 +181,7 @@ impl Held {
     }
 }
 
-/// Counts a failure of a user's connection, which delays the user's next connection.
+/// Counts a failed or lost connection of a user, as at least `by` failures: they delay the user's next connection.
 fn count_failure(around: &mut Around<'_>, index: UserId, by: u8) {
     let user = &mut around.users[index];
     user.setbacks = user.setbacks.max(by - 1).saturating_add(1);

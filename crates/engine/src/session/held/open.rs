@@ -22,14 +22,15 @@ use crate::time::milestones::Milestones;
 #[derive(Debug)]
 pub(crate) struct Opening {
     pub(crate) net: opening::Opening,
-    /// Start of the sample; time at which the connection, with TLS, was established; arrival of the last bytes at
-    /// this host (`arrival`).
+    /// Start of the sample.
     pub(crate) start: Nanos,
+    /// Time at which the connection, with TLS, was established.
     pub(crate) connected_at: Nanos,
     /// Times of the steps of the opening.
     pub(crate) steps: Milestones,
+    /// Time at which the last bytes arrived at this host.
     pub(crate) arrival: Nanos,
-    /// Time until the upgrade was accepted.
+    /// Time from the start until the upgrade was accepted.
     pub(crate) connect: Nanos,
     /// Time limits for connecting and for each read, in nanoseconds; 0 is unlimited.
     pub(crate) connect_limit: Nanos,

@@ -42,7 +42,7 @@ impl Push {
 }
 
 impl Held {
-    /// Handles a complete frame.
+    /// Handles a complete frame: passes it to the listener that waits for frames, otherwise puts it into the inbox.
     pub(super) fn on_frame(
         &mut self,
         around: &mut Around<'_>,

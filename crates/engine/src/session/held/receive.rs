@@ -197,7 +197,7 @@ impl Held {
         any
     }
 
-    /// Handles bytes received from the socket.
+    /// Parses bytes received from the socket, or keeps them until the frame or TLS record is complete.
     fn take_input(
         &mut self,
         around: &mut Around<'_>,
@@ -242,7 +242,7 @@ impl Held {
         }
     }
 
-    /// Handles TLS records.
+    /// Decrypts TLS records and parses the plaintext. During a handshake, continues it.
     fn take_records(
         &mut self,
         around: &mut Around<'_>,
