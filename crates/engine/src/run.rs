@@ -68,7 +68,7 @@ pub enum Event {
 /// delay.
 const SETTLE: Nanos = 100 * MS;
 
-/// Counts of users.
+/// Numbers of users in one process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Users {
     /// Number of users running now.
@@ -98,8 +98,9 @@ pub struct Run {
     told: Sender<Report>,
     /// Running groups, each with the number of cores that have not finished it.
     open: HashMap<GroupId, u32>,
-    /// Per group: sequence number of the last load change. Groups that were started most recently.
+    /// Per group: sequence number of the last load change.
     changes: HashMap<GroupId, u32>,
+    /// Groups that were started most recently.
     batch: Vec<GroupId>,
     /// Number of changes of the load so far.
     changed: u32,
@@ -371,7 +372,8 @@ impl Run {
         through
     }
 
-    /// Carries out a request of a [`Handle`]. Returns true if this already completes a batch of groups.
+    /// Carries out a request of a [`Handle`]. Returns true if the request starts an empty batch of groups, which is
+    /// complete at once.
     fn apply_command(&mut self, told: RunCommand) -> bool {
         match told {
             RunCommand::Start { groups, at } => {

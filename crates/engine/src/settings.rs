@@ -40,7 +40,7 @@ pub(crate) struct Settings {
     pub(crate) results: Results,
     pub(crate) tags: Tags,
     pub(crate) series: Series,
-    /// Maximum number of steps of one evaluation (`throng.evaluation.steps`).
+    /// Maximum number of steps of one extractor, assertion, function or condition (`throng.evaluation.steps`).
     pub(crate) evaluation_steps: u64,
     /// Number of consecutive samples without a connection after which the run stops (`throng.stop.unconnected`).
     pub(crate) most_unconnected: Option<NonZeroU32>,
@@ -246,7 +246,7 @@ pub(crate) fn base_prefix(get: impl Fn(&str) -> Option<String>) -> String {
     get("jmeter.save.saveservice.base_prefix").unwrap_or_else(|| "~/".to_owned())
 }
 
-/// Returns true if responses may be saved in any folder (`throng.save.may_save_anywhere`).
+/// Returns true if responses may be saved in any folder (`throng.save.anywhere`).
 pub(crate) fn may_save_anywhere(get: impl Fn(&str) -> Option<String>) -> bool {
     get("throng.save.anywhere").is_some_and(|value| value.trim().eq_ignore_ascii_case("true"))
 }

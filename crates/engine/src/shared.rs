@@ -36,7 +36,7 @@ pub(crate) struct RunShared {
     /// Zero of the run's clock: the `Instant`, and the wall-clock time in nanoseconds since 1970.
     pub(crate) zero: (Instant, i64),
     pub(crate) cores: u32,
-    /// The allowed range of a stepped clock, in tests.
+    /// In tests: the time up to which the clock may advance.
     pub(crate) steps: Option<Arc<Steps>>,
     /// The system's local ports; `None` leaves the choice of ports to the kernel.
     pub(crate) ports: Option<Range>,

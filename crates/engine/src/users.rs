@@ -44,7 +44,7 @@ pub(crate) enum Wait {
     Met(SamplerId),
     /// The lock of a Critical Section.
     Lock,
-    /// The next arrival.
+    /// The next arrival of the user's group.
     Arrival,
     /// The response of a session's exchange.
     Session(wire::session::Ticket),
@@ -144,7 +144,7 @@ pub(crate) struct Extra {
     pub(crate) parts: Parts,
     /// The user's own TLS configuration with its session cache.
     pub(crate) tls: Option<std::sync::Arc<wire::tls::rustls::ClientConfig>>,
-    /// The key that this configuration presents, if a variable names it.
+    /// Name of the key that the user's TLS configuration presents, if a variable selects the key.
     pub(crate) alias: Option<Box<str>>,
     /// The redirect chain in flight.
     pub(crate) redirect: Option<Box<Redirect>>,
@@ -215,7 +215,7 @@ pub(crate) struct Redirect {
 pub(crate) struct BarrierWait {
     pub(crate) barrier: BarrierId,
     pub(crate) waiter: Waiter,
-    /// The index of the timer to continue with, and the summed delay of the earlier timers.
+    /// The index of the timer to continue with, and the summed delay of the earlier timers in nanoseconds.
     pub(crate) timer: usize,
     pub(crate) delay: u64,
 }
@@ -275,7 +275,7 @@ pub(crate) struct Users {
     free: Vec<UserId>,
     /// Free slots of branches, for reuse.
     spare: Vec<UserId>,
-    /// Number of tickets assigned so far to programs, files, exchanges and jobs for which users wait.
+    /// Number of tickets assigned so far to programs, file reads and jobs for which users wait.
     pub(crate) tickets: u64,
 }
 

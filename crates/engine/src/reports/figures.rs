@@ -12,7 +12,7 @@ use stats::backend::Taken;
 pub(crate) enum Batch {
     /// Samples for statistics per interval, with their labels.
     Samples(Vec<(Arc<str>, Taken)>),
-    /// Lines with one line per sample.
+    /// Lines of InfluxDB's line protocol, one per sample.
     Lines(String),
 }
 
@@ -24,7 +24,7 @@ pub struct Figures {
     labels: Vec<String>,
     /// Samples with the indices of their labels.
     pub(crate) samples: Vec<(u32, Taken)>,
-    /// Lines, one per sample.
+    /// Lines of InfluxDB's line protocol, one per sample.
     lines: String,
 }
 

@@ -36,7 +36,8 @@ impl Backlog {
         self.chunks.load(Relaxed)
     }
 
-    /// Returns the number of rows in these chunks. A response that is written to a separate file counts as a row.
+    /// Returns the number of rows in the chunks that wait or are being written. A response that is written to a
+    /// separate file counts as a row.
     pub(crate) fn rows(&self) -> u64 {
         self.rows.load(Relaxed)
     }

@@ -17,7 +17,7 @@ use crate::reports::figures::{Batch, Figures};
 
 /// Maximum number of samples in a batch.
 const BATCH: usize = 4096;
-/// Maximum number of waiting batches.
+/// Maximum number of batches that wait for a listener's thread, or for the coordinator.
 const WAITING: usize = 1024;
 /// Maximum number of labels that a core keeps as shared strings; above this the table is cleared.
 const LABELS: usize = 1000;
@@ -82,7 +82,7 @@ pub(crate) fn too_slow(lost: &AtomicU64, what: &str) -> Option<String> {
 #[derive(Debug)]
 pub(crate) struct Feed {
     pub(crate) kind: BackendKind,
-    /// The measurement name for single samples.
+    /// InfluxDB measurement of the lines that hold one sample each.
     pub(crate) measurement: String,
     samples: Vec<(Arc<str>, Taken)>,
     lines: String,
@@ -148,7 +148,7 @@ impl Feed {
         }
     }
 
-    /// Hands over all samples.
+    /// Sends all collected samples on, in batches.
     pub(crate) fn flush(&mut self) {
         if !self.samples.is_empty() {
             let room = Vec::with_capacity(self.samples.len());
@@ -163,7 +163,7 @@ impl Feed {
         }
     }
 
-    /// Hands over a batch with this number of samples.
+    /// Sends a batch with this number of samples on. If too many batches wait, the samples are counted as lost.
     pub(crate) fn send(&self, batch: Batch, samples: usize) {
         if self.waiting.load(Ordering::Relaxed) >= WAITING {
             self.lost.fetch_add(samples as u64, Ordering::Relaxed);

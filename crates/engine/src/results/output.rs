@@ -169,7 +169,7 @@ impl Output {
         if end < length { self.file.set_len(end) } else { Ok(()) }
     }
 
-    /// Finds the ends of rows after the known end of a row.
+    /// Calls `found` with the offset of each end of a row after the known end of a row.
     fn search(&self, length: u64, mut found: impl FnMut(u64)) -> io::Result<()> {
         let (mut text, mut start) = (Vec::new(), self.known);
         while start + (text.len() as u64) < length {
@@ -231,7 +231,7 @@ pub(crate) fn key(path: &Path) -> PathBuf {
     }
 }
 
-/// Writes a separate file, replacing an existing one.
+/// Writes a response to a separate file, replacing an existing file.
 pub(crate) fn save(path: &Path, bytes: &[u8]) -> io::Result<()> {
     make_folder(path)?;
     std::fs::write(path, bytes)

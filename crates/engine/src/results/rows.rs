@@ -81,12 +81,12 @@ enum Job {
 }
 
 impl Rows {
-    /// Returns true if there is no result file at all.
+    /// Returns true if neither result files nor saved responses are written.
     pub(crate) fn is_idle(&self) -> bool {
         self.sinks.is_empty() && !self.saves
     }
 
-    /// Returns the sink of a listener of the plan.
+    /// Returns the index of the sink of a listener, if the listener writes a file.
     pub(crate) fn of(&self, listener: plan::plan::ListenerId) -> Option<usize> {
         *self.listeners.get(listener.0 as usize)?
     }
@@ -96,7 +96,7 @@ impl Rows {
         &self.roots
     }
 
-    /// Hands over a response that becomes a separate file.
+    /// Hands a response over to the writer, which saves it in a separate file.
     pub(crate) fn save(&mut self, path: PathBuf, bytes: Vec<u8>) {
         if self.backlog.chunks() >= IN_FLIGHT {
             self.dropped += 1;
@@ -143,7 +143,7 @@ impl Rows {
         }
     }
 
-    /// Hands over all rows.
+    /// Hands all collected rows over to the writer.
     pub(crate) fn flush(&mut self) {
         for at in 0..self.sinks.len() {
             if !self.sinks[at].chunk.is_empty() {
@@ -240,7 +240,7 @@ impl Writer {
         })
     }
 
-    /// Returns the backlog of the thread.
+    /// Returns the backlog of the writer thread.
     pub(crate) fn backlog(&self) -> Arc<Backlog> {
         Arc::clone(&self.backlog)
     }
@@ -378,7 +378,7 @@ impl Loss {
         }
     }
 
-    /// Reports the rows that a file lost. `ended` is true if the end of the file was written.
+    /// Reports the rows that a file lost. `ended` is false if the file's end tag could not be written.
     fn report(&self, path: &Path, ended: bool, complain: &impl Fn(Line)) {
         let path = path.display();
         let why = if self.why.is_empty() { "the disk is full" } else { &self.why };

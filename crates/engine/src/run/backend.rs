@@ -92,7 +92,8 @@ pub struct Backends {
 }
 
 impl Backends {
-    /// Starts the listeners. `complain` receives problems with them, and later with their servers.
+    /// Starts the listeners. `complain` receives messages about listeners that cannot start, and later about their
+    /// servers.
     pub fn start(
         plan: &Plan,
         evaluated: &Evaluated,

@@ -54,7 +54,7 @@ impl Batches {
         self.phase
     }
 
-    /// Drops the remaining batches.
+    /// Returns the value without the remaining batches: no further group starts.
     #[must_use]
     pub fn dropped(self) -> Self {
         Self { rest: VecDeque::new(), ..self }

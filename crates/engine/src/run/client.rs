@@ -69,8 +69,8 @@ impl Client {
         self.interval
     }
 
-    /// Returns the delay before the first sending. The client for InfluxDB sends the start of the test without
-    /// delay.
+    /// Returns the delay until data are sent for the first time. The client for InfluxDB reports the start of the test
+    /// without delay.
     pub(crate) fn first_wait(&self) -> Duration {
         match self.form {
             Form::Influx { .. } => Duration::ZERO,
@@ -85,7 +85,7 @@ impl Client {
         }
     }
 
-    /// Adds samples.
+    /// Adds a batch of samples to the statistics of the interval. Lines are sent at once.
     pub(crate) fn take(&mut self, batch: Batch, complain: &impl Fn(String)) {
         match (&mut self.form, batch) {
             (Form::Influx { figures, filter, .. }, Batch::Samples(samples)) => {
@@ -121,7 +121,7 @@ impl Client {
         }
     }
 
-    /// Sends the rest at the end of the run.
+    /// Sends the remaining data at the end of the run.
     pub(crate) fn end(&mut self, users: (u32, u32), complain: &impl Fn(String)) {
         if let Form::Influx { figures, text, .. } = &mut self.form {
             figures.event(false, now_ms(), text);

@@ -20,9 +20,9 @@ pub struct Evaluated {
     pub(super) variables: Vec<(u32, String)>,
     /// Values that Java has evaluated for the whole run, by the number of the expression.
     pub(super) java: Vec<(u32, String)>,
-    /// Expressions of the plan's listeners: a file name, digits of a number, or values of parameters.
+    /// Values of each listener's expressions: a file name, digits of a number, or names and values of parameters.
     pub(super) listeners: Vec<Vec<String>>,
-    /// Expressions of the plan's PerfMon collectors.
+    /// Values of each PerfMon collector's expressions.
     pub(super) monitors: Vec<Vec<String>>,
     /// First and last key of the key store, and the variable that selects one; or (`keys_refused`) the reason why they
     /// are invalid.
@@ -37,7 +37,7 @@ pub struct Evaluated {
     pub(super) odd_numbers: Vec<OddNumber>,
 }
 
-/// Load of a group; times in nanoseconds.
+/// Load of a group. Times are in nanoseconds unless another unit is given.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Numbers {
     pub(super) name: String,
@@ -45,9 +45,10 @@ pub(super) struct Numbers {
     pub(super) step: i64,
     pub(super) delay: i64,
     pub(super) duration: Option<i64>,
-    /// Start and end of users with individual times, in milliseconds.
+    /// Start and end of each user in milliseconds, if users have individual times.
     pub(super) spans: Option<Vec<Span>>,
-    /// Limits of arrivals, if the spans are arrivals: users, arrivals, and the end in milliseconds.
+    /// Maximum number of users, number of arrivals, and end in milliseconds, if each span is an arrival instead of a
+    /// user.
     pub(super) arrivals: Option<(u32, u64, i64)>,
     /// Maximum number of concurrent users.
     pub(super) at_once: u32,
@@ -57,7 +58,7 @@ pub(super) struct Numbers {
     pub(super) given: bool,
     /// Rate of arrivals, used instead of `spans`.
     pub(super) rate: Option<Vec<plan::load::Phase>>,
-    /// The rate of the arrivals in the spans.
+    /// Rate over time of the arrivals that `spans` lists.
     pub(super) course: Option<Vec<plan::load::Phase>>,
     /// Iterations per user that replace the plan's number; -1 is infinite.
     pub(super) loops: Option<i32>,
@@ -95,12 +96,12 @@ impl Evaluated {
         self.groups.iter().map(|group| group.name.as_str())
     }
 
-    /// Takes the settings that are not numbers out; the run will not report them then.
+    /// Takes out the settings that are not numbers, so that the run does not report them.
     pub fn take_odd_numbers(&mut self) -> Vec<OddNumber> {
         std::mem::take(&mut self.odd_numbers)
     }
 
-    /// Takes the other messages for the user out; the run will not report them then.
+    /// Takes out the other messages for the user, so that the run does not report them.
     pub fn take_complaints(&mut self) -> Vec<Line> {
         std::mem::take(&mut self.complaints)
     }

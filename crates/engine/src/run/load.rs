@@ -40,7 +40,7 @@ pub struct Level {
 }
 
 impl Evaluated {
-    /// Returns the load of each main group that has any.
+    /// Returns the load of each main group that starts users.
     pub fn levels(&self, plan: &Plan) -> Vec<Level> {
         let groups = (0..).zip(&plan.groups).zip(&self.groups);
         let main = groups
@@ -97,7 +97,8 @@ impl Evaluated {
         Ok(changed)
     }
 
-    /// Returns the load that the user has set by name for each main group. The other groups have none yet.
+    /// Returns, for each main group, the load that the user has set by its name. Groups without such a load get empty
+    /// settings.
     fn asks_by_name(
         &self,
         main: &[usize],
@@ -188,7 +189,7 @@ impl Numbers {
         }
     }
 
-    /// Returns the duration of the group in the plan, in nanoseconds.
+    /// Returns the duration of the group in nanoseconds, if it is known.
     pub(super) fn length(&self) -> Option<Nanos> {
         match (&self.spans, self.arrivals) {
             (_, Some((_, _, end))) => Some(end * MS),

@@ -122,7 +122,7 @@ fn of_users(numbers: &Numbers) -> Vec<Piece> {
     pieces
 }
 
-/// Groups times into periods without a gap. Returns the first and last time of each period.
+/// Groups sorted times into periods without long gaps. Returns the first and last time of each period.
 fn stretches(times: &[i64]) -> Vec<(i64, i64)> {
     let mut gaps: Vec<i64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
     gaps.retain(|gap| *gap > 0);

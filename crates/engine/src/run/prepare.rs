@@ -205,7 +205,7 @@ pub(crate) struct Prepared {
     pub(crate) groups: Vec<GroupSettings>,
     pub(crate) initial: Initial,
     pub(crate) state: RunState,
-    /// The result file of each listener that has one.
+    /// For each listener: its result file, if it writes one.
     pub(crate) listeners: Vec<Option<ResultFile>>,
     pub(crate) savers: Vec<Option<SaverStart>>,
     pub(crate) backends: Vec<(usize, BackendSettings)>,
@@ -354,7 +354,7 @@ fn functional(plan: &Plan, columns: &mut Columns) {
 /// Messages about the plan's values, and settings of thread groups that are not numbers.
 type Said<'a> = (&'a mut Vec<Line>, &'a mut Vec<OddNumber>);
 
-/// Returns the load of a group, including the plan's setting of its loop.
+/// Returns the load of a group, and whether its main loop is endless in the plan.
 fn looping(
     plan: &Plan,
     group: usize,
@@ -438,7 +438,7 @@ fn numbers(
     Numbers { name, users, step, delay, duration, at_once: users, ..Numbers::default() }
 }
 
-/// Time between two users, in nanoseconds, below which it is not rounded.
+/// Time between the starts of two users, in nanoseconds, below which it is not rounded to milliseconds.
 const EXACT_BELOW: Nanos = 10 * MS;
 
 /// Returns the time between the starts of two users, in nanoseconds. JMeter divides the ramp-up in single precision

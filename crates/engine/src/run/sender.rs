@@ -23,7 +23,7 @@ impl Unusable {
     }
 }
 
-/// JMeter's time limit for Graphite.
+/// JMeter's time limit for connecting to Graphite, and for each write.
 const GRAPHITE_LIMIT: Duration = Duration::from_secs(1);
 
 /// Sender of lines to InfluxDB.

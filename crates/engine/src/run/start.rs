@@ -34,9 +34,10 @@ use crate::shared::group::Counts;
 use crate::shared::trust::Trust;
 use crate::time::clock::Nanos;
 
-/// Stack size of a core's thread, and additional size for each level of controllers, in bytes. The search for the
-/// next sampler recurses through all levels.
+/// Stack size of a core's thread in bytes, for a plan without nested controllers.
 const STACK: usize = 2 << 20;
+/// Additional stack size in bytes for each level of controllers: the search for the next sampler recurses through all
+/// levels.
 const STACK_OF_LEVEL: usize = 16 << 10;
 
 /// Starts a run.

@@ -41,7 +41,7 @@ impl Samples {
         self.after_action(on, index, id)
     }
 
-    /// Continues after an action without a result.
+    /// Continues a user after its Flow Control Action, which has no result.
     pub(crate) fn after_action(
         &mut self,
         on: &mut Reporting<'_, '_>,

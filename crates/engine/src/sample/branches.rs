@@ -7,7 +7,7 @@ use crate::sample::reporting::Reporting;
 use crate::time::timing::Timing;
 
 impl Reporting<'_, '_> {
-    /// Moves a result into the parent sample of a branch.
+    /// Moves the result of a branch into the parent sample of its Parallel Controller, if there is one.
     pub(crate) fn add_to_branches(
         &mut self,
         branch: UserId,
@@ -21,7 +21,7 @@ impl Reporting<'_, '_> {
         }
     }
 
-    /// Copies a result into the parent sample of a branch.
+    /// Copies the result of a branch into the parent sample of its Parallel Controller, if there is one.
     pub(crate) fn show_to_branches(
         &mut self,
         branch: UserId,

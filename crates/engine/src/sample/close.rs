@@ -49,7 +49,7 @@ impl Samples {
         self.close_on(on, index, &mut closing)
     }
 
-    /// Continues the end of a sample after a job.
+    /// Continues the end of a sample after a job in Java.
     pub(crate) fn close_on(
         &mut self,
         on: &mut Reporting<'_, '_>,
@@ -136,8 +136,8 @@ fn process(
     }
 }
 
-/// Runs post-processors and assertions from an index on, up to the first one in Java. Returns the index and the job of
-/// that one.
+/// Runs native post-processors and assertions from an index on, up to the first one in Java. Returns the index and the
+/// job of the one in Java.
 fn run_native(
     sampler: &Sampler,
     from: usize,

@@ -33,7 +33,7 @@ enum Timed {
     Until(Nanos),
 }
 
-/// Runs a sampler's timers from index `from`, then the sampler. `took` is the delay of the earlier timers, in
+/// Runs a sampler's timers from index `from`, then the sampler. `delay` is the delay of the earlier timers, in
 /// nanoseconds.
 #[inline]
 pub(crate) fn run_timers(

@@ -222,7 +222,7 @@ impl Samples {
         }
     }
 
-    /// Ends the Sample Timeouts of a sampler.
+    /// Cancels the Sample Timeouts of a sampler.
     #[inline]
     pub(crate) fn unwatch(&mut self, cx: &Context<'_>, index: UserId, id: SamplerId) {
         if !cx.plan.samplers[id.0 as usize].timeouts.is_empty() {
@@ -329,7 +329,8 @@ fn asked(
     asked
 }
 
-/// Drops what scripts have set for a sample that has ended. Returns the action that they requested.
+/// Drops the changes that scripts have made to the sampler of an ended sample. Returns the action that scripts
+/// requested.
 pub(super) fn forget_given(cx: &mut Context<'_>, index: UserId) -> Request {
     if let Some(extra) = cx.users[index].extra.as_deref_mut()
         && let Some(java) = extra.parts.get_mut::<Java>()

@@ -32,7 +32,7 @@ impl Watch {
         Self { wheel: Wheel::new(now), entries: Entries::default() }
     }
 
-    /// Moves the users whose samples must be interrupted by now to `due`.
+    /// Moves users to `due` whose Sample Timeouts have expired at the time `now`.
     pub(crate) fn expire(&mut self, now: Nanos, due: &mut Vec<UserId>) {
         self.wheel.expire(now, &mut self.entries, due);
     }

@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::ids::UserId;
 
 /// Evaluates the name of a sampler before it starts, for elements that read it. A name that calls functions is
-/// evaluated only when it is read.
+/// evaluated at this point only if a pre-processor runs in Java, otherwise when it is read.
 pub(crate) fn name_before(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
     let sampler = &cx.plan.samplers[id.0 as usize];
     if !sampler.name.calls() || sampler.before.iter().any(|one| matches!(one, Before::Job(_))) {
@@ -25,7 +25,7 @@ pub(crate) fn name_before(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
     }
 }
 
-/// Evaluates the name of a sampler that starts.
+/// Evaluates the name of a sampler that starts, unless JMeter does not read the name at this point.
 pub(crate) fn name_at_start(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
     let sampler = &cx.plan.samplers[id.0 as usize];
     if sampler.name.fixed().is_some() {

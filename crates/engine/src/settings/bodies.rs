@@ -12,7 +12,7 @@ const MAX_FILE: i64 = 10 << 20;
 pub(crate) struct Bodies {
     /// Maximum number of kept bytes of an HTTP body (`httpsampler.max_bytes_to_store_per_request`; 0 is unlimited).
     pub(crate) max_body: usize,
-    /// Maximum number of kept bytes of a file; 10 MiB without the property.
+    /// Maximum number of kept bytes of a file (`httpsampler.max_bytes_to_store_per_request`); 10 MiB by default.
     pub(crate) max_file: usize,
     /// Maximum number of kept bytes of any response, and maximum size of a WebSocket frame or message
     /// (`throng.response.most_bytes`).

@@ -11,7 +11,7 @@ pub(crate) struct Cookies {
     pub(crate) delete_null: bool,
     /// True if received cookies are stored in variables (`CookieManager.save.cookies`).
     pub(crate) save: bool,
-    /// Prefix of the names of these variables (`CookieManager.name.prefix`).
+    /// Prefix of the names of variables that hold cookies (`CookieManager.name.prefix`).
     pub(crate) prefix: String,
 }
 

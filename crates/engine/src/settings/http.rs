@@ -56,10 +56,10 @@ pub(crate) struct Http {
     pub(crate) relaxed: (bool, bool),
     /// Idle time after which a connection is checked before its reuse (`httpclient4.validate_after_inactivity`, ms).
     pub(crate) validate_after: Nanos,
-    /// True if an iteration that is a different user drops its connections
+    /// True if a user's connections are closed before an iteration that counts as a different user
     /// (`httpclient.reset_state_on_thread_group_iteration`).
     pub(crate) reset_state: bool,
-    /// True if every iteration drops its connections, as in JMeter 5.0 and 5.1
+    /// True if, with `reset_state`, a user's connections are closed before every iteration, as in JMeter 5.0 and 5.1
     /// (`throng.http.reset_state_every_iteration`).
     pub(crate) reset_always: bool,
     /// True if `/../` in redirect URLs is resolved (`httpsampler.redirect.removeslashdotdot`).

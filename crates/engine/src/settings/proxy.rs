@@ -9,7 +9,7 @@ pub(crate) struct Proxy {
     pub(crate) port: u16,
     /// Hosts that connections reach without the proxy. A leading `*` stands for any string.
     pub(crate) except: Vec<String>,
-    /// True if Java's default exceptions apply to Java's own client: the property is missing, or not empty.
+    /// True if Java's default exceptions apply to Java's own client: `http.nonProxyHosts` is missing, or not empty.
     pub(crate) javas_own: bool,
 }
 
@@ -22,9 +22,8 @@ impl Proxy {
         })
     }
 
-    /// Returns true if Java's own client uses the proxy for a host. A trailing `*` is allowed in exceptions too,
-    /// and case is ignored. Java's default exceptions are added to the property's, unless the property is set and
-    /// empty.
+    /// Returns true if Java's own client uses the proxy for a host. A trailing `*` is allowed in exceptions too, and
+    /// case is ignored. Java's default exceptions also apply, unless `http.nonProxyHosts` is set and empty.
     pub(crate) fn serves_java(&self, host: &str) -> bool {
         let mut host = host.to_ascii_lowercase();
         if host.contains(':') {

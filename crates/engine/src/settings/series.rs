@@ -7,7 +7,7 @@ use super::Properties;
 const SERIES: &str = "throng.series";
 /// Maximum number of series of a run.
 pub const MOST_SERIES: usize = 50;
-/// Maximum length of a name in characters.
+/// Maximum length of a series' name in characters.
 const LONGEST_NAME: usize = 60;
 
 /// The series of a run, in the order of their indices.

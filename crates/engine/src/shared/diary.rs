@@ -28,7 +28,7 @@ pub(crate) struct Diary {
     samples: bool,
     /// The second of the run's clock in which samples are counted.
     second: AtomicI64,
-    /// Number of samples in that second so far.
+    /// Number of samples in the current `second` so far.
     count: AtomicU32,
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct GroupSettings {
     pub(crate) tail: &'static str,
     /// Poll times of a group that replaces users which end early. The spans of all its users end at the same time.
     pub(crate) polls: Option<Polls>,
-    /// The limits of arrivals, if the spans are arrivals.
+    /// The limits of arrivals, if each span is an arrival instead of a user.
     pub(crate) arrivals: Option<Bounds>,
     /// Rate of arrivals, used instead of the spans.
     pub(crate) rate: Option<Arc<Rate>>,

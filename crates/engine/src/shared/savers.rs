@@ -12,7 +12,7 @@ pub(crate) struct SaverStart {
     pub(crate) stamp: String,
     /// Number of digits of the number in file names.
     pub(crate) digits: usize,
-    /// Count of numbers used so far.
+    /// Number of file numbers that have been used so far.
     pub(crate) numbers: AtomicU64,
     /// Folder outside of which no file may be written; `None` is no restriction.
     pub(crate) root: Option<Root>,

@@ -17,14 +17,14 @@ use std::time::Instant;
 /// A point in time or a duration, in nanoseconds of the core's clock.
 pub(crate) type Nanos = i64;
 
-/// One millisecond.
+/// One millisecond in nanoseconds.
 pub(crate) const MS: Nanos = 1_000_000;
 /// Maximum length of a user's turn in nanoseconds.
 pub(crate) const TURN: Nanos = 2 * MS;
 /// Difference between a wall-clock time and the current time from which a change of the wall clock is assumed, in
 /// nanoseconds.
 const FAR: Nanos = 100 * MS;
-/// One second.
+/// One second in nanoseconds.
 pub(crate) const SECOND: Nanos = 1_000_000_000;
 
 /// Returns the processor time of the calling thread in nanoseconds.
@@ -92,7 +92,7 @@ impl Clock {
         clock
     }
 
-    /// Updates the offset to the wall clock.
+    /// Updates the offset between this clock and the wall clock.
     pub(crate) fn sync(&self) {
         self.wall_at_zero.set(stats::clock::system_ns() - self.elapsed());
     }
@@ -104,8 +104,8 @@ impl Clock {
         now
     }
 
-    /// Returns the last reading of the clock, for uses that need no precision. It is as old as the core's current
-    /// step.
+    /// Returns the last reading of the clock, for uses that need no precision. The reading may be as old as the core's
+    /// current step.
     #[inline]
     pub(crate) fn latest(&self) -> Nanos {
         self.latest.get()

@@ -4,17 +4,16 @@ use stats::Phases;
 
 use crate::time::clock::Nanos;
 
-/// Durations of the steps of an exchange in µs; 0 means that the step did not happen. Values saturate at 71
-/// minutes.
+/// Times of the steps of an exchange in µs; 0 means that the step did not happen. Values saturate at 71 minutes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Milestones {
     /// Time spent waiting for a connection of a pool.
     pub(crate) room: u32,
-    /// Time until the addresses of the name were known.
+    /// Time from the start until the addresses of the name were known.
     pub(crate) dns: u32,
     /// Time from the start until the TCP connection was established and TLS began.
     pub(crate) tcp: u32,
-    /// Time of the TLS handshake.
+    /// Duration of the TLS handshake.
     pub(crate) tls: u32,
     /// Time from the start to the first byte of the response's head.
     pub(crate) first: u32,
@@ -25,7 +24,7 @@ pub(crate) struct Milestones {
 pub(crate) struct Times {
     pub(crate) start: Nanos,
     pub(crate) end: Nanos,
-    /// Time until the connection was ready; 0 if it was open before.
+    /// Time from the start until the connection was ready; 0 if it was open before.
     pub(crate) connect: Nanos,
     /// Time at which the last byte was sent; 0 if none was.
     pub(crate) sent_at: Nanos,

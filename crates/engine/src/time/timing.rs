@@ -21,7 +21,8 @@ pub(crate) struct Timing {
     pub(crate) idle: i64,
     pub(crate) latency: u64,
     pub(crate) connect: u64,
-    /// Part of the elapsed time that was spent in this process, in nanoseconds.
+    /// Time by which this process delayed the sample, in nanoseconds: a late start, late reading, work on the
+    /// connection.
     pub(crate) lag: u64,
     /// Time from the intended to the actual start, in nanoseconds.
     pub(crate) wait: u64,

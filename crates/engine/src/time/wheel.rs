@@ -13,7 +13,7 @@ const SLOTS: usize = 64;
 /// core would wake up separately for almost every timer.
 const TICK: Nanos = MS / 4;
 
-/// Links of a waiting object, embedded in the object.
+/// Links of a waiting object to its neighbours in the wheel, embedded in the object.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Links {
     next: u32,

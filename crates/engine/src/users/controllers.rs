@@ -11,13 +11,13 @@ use crate::users::User;
 /// Stands for the position after the last child.
 pub(crate) const NOWHERE: u32 = u32::MAX;
 
-/// Flag: the first child of this iteration has been asked.
+/// Flag: the iteration has begun, and the first child was asked for a sampler.
 pub(crate) const BEGUN: u32 = 1;
 /// Flag: the controller is permanently done.
 pub(crate) const DONE: u32 = 1 << 1;
 /// Flag: the user is leaving the loop, because of a Break Loop action.
 pub(crate) const BROKEN: u32 = 1 << 2;
-/// Flag: the parent controller has dropped this controller.
+/// Flag: the parent controller has dropped this controller, because it is permanently done.
 pub(crate) const DROPPED: u32 = 1 << 3;
 /// Flag: the last returned sampler completed the iteration (Interleave).
 pub(crate) const SKIP: u32 = 1 << 4;

@@ -47,9 +47,10 @@ impl Reporting<'_, '_> {
         }
     }
 
-    /// Reports transactions with a parent sample after a user has left a sampler in `from`. The transactions in
-    /// `ended`, innermost first, end. The transactions around them continue. Of these, JMeter reports the outermost
-    /// one in its current state, and none of the ended transactions inside it.
+    /// Reports transactions with a parent sample after a sampler in the controller `from` has made its user leave
+    /// controllers. The transactions in `ended`, innermost first, end. The transactions around them stay open, and
+    /// JMeter reports the outermost of these in its current state. Only if there is none, the last one of `ended` is
+    /// reported.
     pub(crate) fn report_left(
         &mut self,
         index: UserId,
