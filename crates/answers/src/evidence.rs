@@ -161,7 +161,7 @@ impl Evidence<'_> {
         unanswered.or_else(|| self.shortened(criterion)).or_else(few)
     }
 
-    /// Returns the reason why a criterion that holds is undecided: load is missing.
+    /// Returns the outcome "undecided" and the reason, for a criterion that holds, if a part of the load is missing.
     fn shortened(&self, criterion: &Criterion) -> Option<(Outcome, Words)> {
         let Shortfall { due, missed, early } = self.shortfall?;
         let lacks =
@@ -169,7 +169,8 @@ impl Evidence<'_> {
         lacks.map(|reason| (Outcome::Undecided, reason))
     }
 
-    /// Returns the warning for a metric that holds although samples failed, if no criterion is about the failures.
+    /// Returns the warning for a criterion that holds although some samples failed, if no criterion is about the
+    /// failures.
     fn unasked_few(&self, criterion: &Criterion, of: &dyn Figures) -> Option<Words> {
         let (errors, all) = (ignored(criterion, of)?, of.count());
         let is_few = errors as f64 <= FEW_ERRORS * all as f64;
@@ -209,7 +210,7 @@ impl Evidence<'_> {
     }
 }
 
-/// Returns the smallest number of samples that show a criterion's percentile: one sample is beyond it on average.
+/// Returns the smallest number of samples for a criterion's percentile: one sample is beyond the percentile on average.
 pub fn least_samples(criterion: &Criterion) -> u64 {
     match criterion.figure {
         Figure::Time(_, Stat::Percentile(percent)) => {
@@ -219,8 +220,8 @@ pub fn least_samples(criterion: &Criterion) -> u64 {
     }
 }
 
-/// Makes an upper limit of a percentile above p99 that is met undecided if there are fewer samples than show the
-/// percentile.
+/// Makes a criterion undecided that is a met upper limit of a percentile above p99, if there are fewer samples than the
+/// percentile needs.
 pub fn of_enough(judged: Judged, samples: u64) -> Judged {
     let Figure::Time(_, Stat::Percentile(percent)) = judged.criterion.figure else { return judged };
     let least = least_samples(&judged.criterion);

@@ -23,9 +23,10 @@ pub const LEAST_POINTS: usize = 6;
 pub const KNEE_POINTS: usize = 4;
 /// Largest relative difference of the rates on the flat part.
 const KNEE_FLAT: f64 = 0.05;
-/// Smallest ratio of loads on the flat part, and of all loads. Twice the users make a little less than twice the
-/// requests in flight: starts and pauses take some time.
+/// Smallest ratio of the largest load to the smallest load on the flat part. Twice the users make a little less than
+/// twice the requests in flight: starts and pauses take some time.
 const KNEE_REACH: f64 = 1.7;
+/// Smallest ratio of the largest load to the smallest load of all points.
 const KNEE_SPAN: f64 = 4.0;
 /// Smallest ratio of the largest load to the smallest load.
 pub const LEAST_SPAN: f64 = 8.0;

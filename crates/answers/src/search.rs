@@ -37,11 +37,11 @@ pub struct Settings {
     pub most: f64,
     /// True if loads are whole numbers: users.
     pub whole: bool,
-    /// Distance between the bounds at which the search ends, relative to the upper bound.
+    /// Distance between the bounds at which the search ends, as a share of the upper bound.
     pub width: f64,
     /// Largest allowed share of bad seconds of trials; 0 if no error is allowed.
     pub exceed: f64,
-    /// Length of trials in seconds that is needed to classify a load.
+    /// Total length in seconds of the trials that are needed to classify a load.
     pub seconds: f64,
     /// Largest number of probes.
     pub probes: usize,
@@ -59,10 +59,12 @@ pub struct Trial {
 /// The result of a probe.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Probe {
+    /// Load of the probe: users, or starts per second.
     pub load: f64,
     pub purpose: Purpose,
     /// Successful requests per second.
     pub rate: f64,
+    /// Parts of the probe that the criteria judge.
     pub trials: Vec<Trial>,
     /// True if the criteria hold for the probe as a whole.
     pub holds: bool,
@@ -101,6 +103,7 @@ pub struct Answer {
     pub lower: Option<f64>,
     /// The smallest load above the lower bound at which the criteria did not hold.
     pub upper: Option<f64>,
+    /// Reason why the answer is not a larger load.
     pub limit: Limit,
     /// True if the criteria held in a run of full length at the lower bound.
     pub confirmed: bool,
@@ -119,11 +122,13 @@ pub struct Answer {
 /// The limit estimated from several probes.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Together {
+    /// Load of the estimated limit.
     pub load: f64,
-    /// Ends of the 95 % interval of the limit, as loads.
+    /// Lower end of the 95 % interval of the limit, as a load.
     pub low: f64,
+    /// Upper end of the 95 % interval of the limit, as a load.
     pub high: f64,
-    /// Standard deviation of the limit that a single probe shows, relative to the load.
+    /// Standard deviation of the limit that a single probe shows, as a share of the load.
     pub spread: f64,
 }
 
@@ -172,9 +177,9 @@ pub fn classify(trials: &[Trial], exceed: f64, sum: f64) -> Class {
     }
 }
 
-/// Probability that a load holds: below `UPPER`, a failed probe makes the load an upper bound; from `LOWER` on, a probe
-/// that held is believed although another one failed.
+/// Probability that the criteria hold at a load, below which a failed probe makes the load an upper bound.
 const UPPER: f64 = 0.2;
+/// Probability that the criteria hold at a load, from which a probe that held is believed although another one failed.
 const LOWER: f64 = 0.5;
 
 /// True if the noise of probes near the limit matters for the width: their errors are too large, or a load held that is

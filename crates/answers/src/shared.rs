@@ -10,8 +10,9 @@ use crate::rules::figures::seconds_in;
 
 /// Processor use of a machine, as a share, from which its processors count as saturated.
 const FULL: f64 = 0.95;
-/// Smallest share of seconds with fully used processors for a finding, and the smallest number of such seconds.
+/// Smallest share of seconds with saturated processors for a finding.
 const FULL_SHARE: f64 = 0.25;
+/// Smallest number of seconds with saturated processors for a finding.
 const LEAST_SECONDS: usize = 2;
 /// Shortest partial second in ms that is evidence of processor use.
 const LEAST_MS: u32 = 500;
@@ -19,15 +20,18 @@ const LEAST_MS: u32 = 500;
 /// A shared machine that had saturated processors.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Shared {
+    /// Number of seconds with saturated processors.
     pub full_seconds: usize,
+    /// Number of all seconds.
     pub seconds: usize,
-    /// Shares of the machine's total processor time: used by all programs, and used by the generator.
+    /// Share of the machine's processor time that all programs used.
     pub machine: f64,
+    /// Share of the machine's processor time that the generator used.
     pub generator: f64,
 }
 
 impl Shared {
-    /// Combines several runs on the same machine; returns `None` for no runs.
+    /// Returns the combined findings of several runs on the same machine; `None` for no runs.
     pub fn together<'s>(all: impl Iterator<Item = &'s Self> + Clone) -> Option<Self> {
         let sum = |of: fn(&Self) -> usize| all.clone().map(of).sum::<usize>();
         let (full_seconds, seconds) = (sum(|one| one.full_seconds), sum(|one| one.seconds));

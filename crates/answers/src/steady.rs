@@ -7,11 +7,13 @@
 use crate::warmup::{Course, WarmUp, warm_up};
 use record::{Change, Record, Second};
 
-/// Share of the largest number of users from which the load counts as saturated.
+/// Share of the largest number of users from which a second counts as under full load.
 const FULL: f64 = 0.95;
 /// Smallest share of the run under full load. Below this share, the load is assumed to change on purpose, and the whole
-/// run counts. But a full load that lasts this multiple of the longest step before it follows a ramp, and counts alone.
+/// run counts, unless the full load follows a ramp (`HOLD`).
 const LEAST_SHARE: f64 = 0.4;
+/// Smallest ratio of the duration of a full load to the longest step before it, for a full load that follows a ramp and
+/// therefore counts alone.
 const HOLD: f64 = 1.5;
 /// Smallest duration of a full load after a ramp, as a share of the run's seconds.
 const HOLD_SHARE: f64 = 0.2;
@@ -21,8 +23,9 @@ pub(crate) const LEAST_MS: u32 = 900;
 /// The steady part of a run, as indexes of its seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Steady {
-    /// Index of the first second under full load, and the index after the last one.
+    /// Index of the first second under full load.
     pub loaded: usize,
+    /// Index after the last second under full load.
     pub end: usize,
     pub warm_up: WarmUp,
 }

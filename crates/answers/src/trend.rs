@@ -16,11 +16,13 @@ const MOST: usize = 1000;
 /// Drift of a series whose values have equal distances in time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trend {
-    /// Change of the value per step in time, and the ends of its 95 % interval.
+    /// Change of the value from one value to the next.
     pub slope: f64,
+    /// Lower end of the 95 % interval of the slope.
     pub low: f64,
+    /// Upper end of the 95 % interval of the slope.
     pub high: f64,
-    /// Value of the fitted line at the first step.
+    /// Value of the fitted line at the first value.
     pub start: f64,
     /// Probability of such a drift in a series without one.
     pub p: f64,

@@ -64,8 +64,9 @@ pub struct Evidence {
     /// 95 % interval of the value, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<(f64, f64)>,
-    /// Start and end of the part of the run that the metric covers, epoch ms.
+    /// Start of the part of the run that the metric covers, epoch ms.
     pub from_ms: i64,
+    /// End of the part of the run that the metric covers, epoch ms.
     pub to_ms: i64,
 }
 
@@ -85,14 +86,16 @@ pub struct Finding {
     pub id: &'static str,
     pub about: About,
     pub confidence: Confidence,
+    /// The statement of the finding.
     pub words: Words,
+    /// Metrics that support the finding.
     pub evidence: Vec<Evidence>,
     /// Causes that the same metrics rule out.
     pub exonerates: Vec<Words>,
     pub advice: Words,
     /// Command that prints the documentation of the rule: `throng explain ID`.
     pub doc: String,
-    /// Rules whose findings are consequences of this one. The verdict lists them after it.
+    /// Rules whose findings are consequences of this finding. The verdict lists those findings after it.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub explains: &'static [&'static str],
     /// Watched hosts or number series that the finding names.
@@ -101,7 +104,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Returns true if a finding about the generator makes this one doubtful: it is about the target, and is based
+    /// Returns true if a finding about the generator makes this finding doubtful: it is about the target, and is based
     /// on metrics rather than on a message of the server or the kernel.
     pub(crate) fn is_doubtful(&self) -> bool {
         self.about == About::Target && self.confidence != Confidence::Certain
@@ -111,11 +114,11 @@ impl Finding {
 /// Source of data that a rule lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// Each run of Throng records them, and no result file contains them.
+    /// Data that each run of Throng records, and no result file contains.
     Run,
-    /// Watched hosts report them.
+    /// Data that watched hosts report.
     Hosts,
-    /// Another load, or a longer run.
+    /// Data of another load, or of a longer run.
     Other,
 }
 
@@ -126,7 +129,7 @@ pub struct Unchecked {
     /// Subject of the rule in a few words.
     #[serde(skip)]
     pub looks_for: Words,
-    /// The data that the rule needs and does not have, and their source.
+    /// The data that the rule needs and does not have.
     pub lacks: Words,
     #[serde(skip)]
     pub source: Source,
@@ -141,6 +144,7 @@ pub struct Verdict {
     pub hidden: Vec<Finding>,
     /// Ids of the rules that had their data and found nothing.
     pub silent: Vec<&'static str>,
+    /// Rules that lack the data they need.
     pub unchecked: Vec<Unchecked>,
     /// Reason why the data do not decide whether something is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -234,8 +238,9 @@ impl Verdict {
 /// Result of a rule on a record.
 #[derive(Clone, Debug)]
 pub enum Said {
+    /// The rule had its data and found nothing.
     Nothing,
-    /// The rule lacks the named data of this source.
+    /// The rule lacks data: their source, and a phrase that names them.
     Lacks(Source, Words),
     Found(Box<Finding>),
 }

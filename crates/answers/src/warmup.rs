@@ -26,8 +26,9 @@ use crate::series::{block_means, mean, median, variance};
 
 /// Values per batch of MSER-5.
 pub const BATCH: usize = 5;
-/// Shortest run in seconds in which a warm-up is searched for, and the shortest run whose seconds are batched.
+/// Shortest run in seconds in which a warm-up is searched for.
 pub const LEAST_SECONDS: usize = 20;
+/// Shortest run in seconds whose seconds are batched.
 pub const LONG_SECONDS: usize = 100;
 /// Slots of 100 ms per second.
 const SLOTS: usize = 10;
@@ -98,7 +99,7 @@ pub struct Course<'a> {
     pub p95: &'a [f64],
     /// Share of failures of each second; empty if failures are unknown.
     pub errors: &'a [f64],
-    /// Completions in each tenth of a second; empty if they were not counted.
+    /// Completions in each tenth of a second, for the rate of a short run; empty if they were not counted.
     pub slots: &'a [f64],
 }
 

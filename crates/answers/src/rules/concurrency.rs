@@ -74,10 +74,10 @@ const WAITING: f64 = 0.1;
 const WAITING_MOST: f64 = 0.5;
 /// Smallest number of seconds in a ramp between the light load and the full load.
 const BETWEEN: usize = 3;
-/// Largest share of the full rate under a light load of several workers. If the rate stays the same, the load did not
-/// grow, and slower responses do not come from a queue.
+/// Largest rate under a light load, as a share of the full rate, if there are several workers. If the rate stays the
+/// same, the load did not grow, and slower responses do not come from a queue.
 const LIGHT_RATE: f64 = 0.85;
-/// Share of failed requests from which only successful ones count as work.
+/// Largest share of failed requests at which failed requests also count as work.
 const FAILED: f64 = 0.01;
 /// Quantile of the times of successful responses that represents the fastest ones.
 const AT_ONCE_OF: f64 = 0.01;
@@ -250,7 +250,8 @@ fn workers_of(record: &Record) -> Option<Workers> {
     by_little(record, &plateau).or_else(by_pairs)
 }
 
-/// Estimates K = C·S₀, from seconds with so few users that requests wait for each other by chance at most.
+/// Estimates the number of workers as the rate on the plateau times the time of a request alone. That time is taken
+/// from seconds with so few users that requests wait for each other by chance at most.
 fn by_little(record: &Record, plateau: &Plateau) -> Option<Workers> {
     if !record.has.users {
         return None;
@@ -308,7 +309,8 @@ fn by_little(record: &Record, plateau: &Plateau) -> Option<Workers> {
     Some(Workers { labels, slows: slows || found.slows, ..found })
 }
 
-/// Estimates K = C·S₀, from the plateau of a run and from a run with so light a load that requests do not wait.
+/// Estimates the number of workers as the rate on the plateau of a run times the time of a request alone. That time is
+/// taken from another run, whose load is so light that requests do not wait.
 fn by_light_run(light: &Record, record: &Record) -> Option<Workers> {
     let seconds = whole(light);
     // Skips the first half, which may be a warm-up.
@@ -375,8 +377,8 @@ fn waiting(k: f64, light: &[&Second]) -> f64 {
     light.iter().map(wait).sum::<f64>() / count_of(light).max(1) as f64
 }
 
-/// Estimates K = C·S₀, with S₀ from the requests in `light`, the seconds under a light load. Returns `None` if there
-/// are too few requests.
+/// Estimates the number of workers as the rate on the plateau times the mean time of the requests in `light`, the
+/// seconds under a light load. Returns `None` if there are too few requests.
 fn with_light(light: &[&Second], plateau: &Plateau) -> Option<Workers> {
     let hist = service(light.iter().copied());
     if hist.total() < ALONE_LEAST {
@@ -428,7 +430,7 @@ fn student(values: f64) -> f64 {
     student_quantile(0.975, values - 1.0)
 }
 
-/// Estimates K from pairs of completions within slots of 100 ms and of 200 ms.
+/// Estimates the number of workers from pairs of completions within slots of 100 ms and of 200 ms.
 fn by_pairs(busy: &[Second], rate: f64, flying: f64) -> Option<Workers> {
     if requests(busy) < PAIRS_SAMPLES || busy.iter().all(|s| s.all.slots == [0; SLOTS]) {
         return None;
@@ -586,7 +588,7 @@ fn clear(record: &Record, finding: Finding) -> Finding {
     finding
 }
 
-/// Returns the watched host whose processors are full, if there is one.
+/// Returns the watched host whose processors are saturated, if there is one.
 pub(super) fn full_host(record: &Record) -> Option<(String, String)> {
     hosts(record).into_iter().find(|host| host.1 >= FULL).map(|(host, cpu)| (host, percent(cpu)))
 }

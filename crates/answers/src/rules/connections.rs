@@ -18,7 +18,7 @@ const REQUESTS_PER_USER: f64 = 2.0;
 const OPENED_LEAST: u64 = 100;
 /// Share of the response time below which opening connections costs little: the finding becomes a hint and comes last.
 const COSTS: f64 = 0.05;
-/// Share of the closed connections from which their cause is named.
+/// Smallest share of the closed connections that have the same cause, for the finding to name that cause.
 const MOST: f64 = 0.5;
 /// Smallest number of requests that failed on a connection which was already closed.
 const STALE: u64 = 10;

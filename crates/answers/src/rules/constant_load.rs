@@ -88,7 +88,7 @@ const BY_CHANCE: f64 = 2.0;
 const IN_WAIT: f64 = 0.5;
 /// Largest mean time after the first byte, as a share of the time by which responses became slower.
 const BEHIND: f64 = 0.5;
-/// Smallest number of bytes per second for a sentence about the line.
+/// Smallest number of bytes per second for a finding about a line that may be full.
 const BYTES_LEAST: f64 = 1e5;
 /// Shortest time in seconds until nearly all users have started in a run that counts as a ramp. The advice of this rule
 /// recommends `--ramp 30s`, with which 95 % of the users have started after 28.5 s.

@@ -524,7 +524,8 @@ pub(super) fn sheds(cause: &CauseName) -> bool {
     matches!(&*cause.code, "429" | "503" | "504") || gateway::limits(cause)
 }
 
-/// Returns a sentence about samples that were cut off at the end of the run, in addition to the errors there.
+/// Returns a sentence about samples that were cut off at the end of the run, in addition to the samples that failed
+/// there.
 fn beside(cut: u64) -> (String, String) {
     let n = count(cut);
     let en = match cut {

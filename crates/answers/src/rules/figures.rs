@@ -164,8 +164,8 @@ fn changes(record: &Record) -> impl Iterator<Item = i64> + '_ {
     record.marks.iter().filter(move |mark| is_load(&mark.change)).map(|mark| mark.at_ms)
 }
 
-/// Returns the times at which a phase of the load begins. A stretch ends there; seconds around it are steady if users
-/// and starts are.
+/// Returns the times at which a phase of the load begins. A steady stretch ends at such a time, but may begin with the
+/// next second.
 fn phases(record: &Record) -> impl Iterator<Item = i64> + '_ {
     let is_phase = |mark: &&record::Mark| matches!(mark.change, Change::Phase(_));
     record.marks.iter().filter(is_phase).map(|mark| mark.at_ms)

@@ -124,8 +124,9 @@ fn grown(seconds: &[Second]) -> f64 {
     most.saturating_sub(first) as f64
 }
 
-/// Returns the lack of the requested rate, which a result file does not contain. The rate may come from a schedule if
-/// users come and go, or if it is the same with the fewest users (`is_one_rate`) while as many users end as start.
+/// Returns the result of a rule for a result file whose request rate may come from a schedule: the file does not
+/// contain the requested rate. A schedule is possible if users come and go, or if the rate is the same with the fewest
+/// users (`is_one_rate`) while as many users end as start.
 pub(super) fn lacks_schedule(record: &Record, is_one_rate: bool) -> Option<Said> {
     let seconds = whole(record);
     let keeps_up =

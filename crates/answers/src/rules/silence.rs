@@ -99,7 +99,7 @@ pub(super) fn silence(record: &Record) -> Option<Finding> {
     Some(finding)
 }
 
-/// Returns a phrase about another explanation, which a result file does not exclude.
+/// Returns a phrase about a pause of the generator's machine, which a result file does not exclude as the explanation.
 fn or_the_generator(record: &Record) -> Words {
     if record.has.generator {
         return words!("", "");

@@ -8,7 +8,7 @@
 
 use super::{Probe, Purpose, Settings};
 
-/// Distance of the first guesses from the expected limit, in widths of the search.
+/// Distance of the first guesses from the expected limit, as a share of the configured width.
 const ASIDE: f64 = 0.45;
 /// Smallest ratio of two loads whose margins differ by more than chance.
 const APART: f64 = 1.1;

@@ -18,9 +18,10 @@ const FAR: f64 = 0.3;
 const MOST: f64 = 1.2;
 /// Smallest exponent with which response times grow over the load where they pass a limit.
 const LEAST_SLOPE: f64 = 0.3;
-/// Degrees of freedom that are assumed for the error estimated from a probe's windows.
+/// Degrees of freedom that are assumed for the error of a margin that is estimated from the windows of a probe.
 const WORTH: f64 = 4.0;
-/// Factor on the error from windows, because a high percentile of the whole probe depends on its worst windows.
+/// Factor on the error that is estimated from windows, because a high percentile of the whole probe depends on its
+/// worst windows.
 const WORST: f64 = 1.5;
 
 /// The fitted line of margins near the limit.
@@ -28,13 +29,17 @@ const WORST: f64 = 1.5;
 pub(super) struct Line {
     /// Logarithm of the load at which the expected margin is 1.
     pub(super) limit: f64,
+    /// Growth of the logarithm of the margin over the logarithm of the load.
     slope: f64,
-    /// Weighted mean of the logarithms of the loads, their weighted sum of squares, and the sum of the weights.
+    /// Weighted mean of the logarithms of the loads.
     centre: f64,
+    /// Weighted sum of the squared distances of these logarithms from their mean.
     squares: f64,
+    /// Sum of the weights of the probes.
     weight: f64,
-    /// Standard deviation of the logarithm of a probe's margin, and its degrees of freedom.
+    /// Standard deviation of the logarithm of a probe's margin.
     deviation: f64,
+    /// Degrees of freedom of this deviation.
     df: f64,
 }
 
@@ -148,13 +153,13 @@ impl Line {
         }
     }
 
-    /// Returns the standard error of the limit, relative to the load.
+    /// Returns the standard error of the limit, as a share of the load.
     pub(super) fn error(&self) -> f64 {
         let aside = (self.limit - self.centre).powi(2) / self.squares;
         self.spread() * (1.0 / self.weight + aside).sqrt()
     }
 
-    /// Returns the standard deviation of the limit that a single probe shows, relative to the load.
+    /// Returns the standard deviation of the limit that a single probe shows, as a share of the load.
     pub(super) fn spread(&self) -> f64 {
         self.deviation / self.slope
     }

@@ -19,6 +19,7 @@ struct System {
     servers: usize,
     /// Mean service time of one request in seconds.
     service: f64,
+    /// Distribution of the service times.
     spread: Spread,
     /// Requests per second that the system accepts; it refuses the others at once.
     limiter: Option<f64>,
@@ -37,11 +38,12 @@ enum Spread {
 }
 
 const WINDOW: f64 = 5.0;
-/// Settling time of a probe in seconds, and length in seconds of the part that counts.
+/// Settling time of a probe in seconds.
 const SETTLE: f64 = 10.0;
+/// Length in seconds of the part of a probe that counts.
 const LENGTH: f64 = 60.0;
 
-/// A completed sample: end and response time in seconds, and success.
+/// A completed sample: end and response time in seconds, and true if it succeeded.
 type Done = (f64, f64, bool);
 
 impl System {
