@@ -11,8 +11,9 @@ use crate::request::{Request, check_proxy_scheme};
 /// The action that JMeter's command line requests.
 #[derive(Debug)]
 pub(crate) enum Asked {
+    /// A run of a plan.
     Run(Box<Request>),
-    /// `-g`: JMeter's report of a result file.
+    /// JMeter's report of a result file: `-g`.
     Report(PathBuf, Box<Request>),
     Help,
     Version,

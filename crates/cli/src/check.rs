@@ -114,8 +114,9 @@ fn fail(message: &str) -> Exit {
 /// A plan with the results of its check.
 pub(crate) struct Checked {
     pub(crate) loaded: Loaded,
-    /// Properties of the plan. They mark Java as unavailable if there is none.
+    /// Properties with which the plan was checked. If no Java is available, they say so to the plan.
     pub(crate) properties: Properties,
+    /// Findings about the part of the plan that runs in Java.
     java: Option<OfJava>,
     /// Messages about properties without effect.
     unheeded: Vec<String>,
@@ -486,7 +487,7 @@ fn text(loaded: &Loaded, java: Option<&OfJava>) -> String {
     out
 }
 
-/// Number of elements with the same class and consequence that are shown.
+/// Largest number of elements with the same class and consequence that are listed.
 const FEW_ELEMENTS: usize = 20;
 
 /// Formats elements, each with its position, path, class and consequence for the run. Of many elements of a class, only
@@ -557,12 +558,13 @@ struct JsonReport<'a> {
     unsupported: usize,
     elements: Vec<JsonElement<'a>>,
     findings: Vec<JsonDiag<'a>>,
-    /// The elements that run in Java, and the Java installation.
+    /// Names of the elements that run in Java, with the Java installation.
     #[serde(skip_serializing_if = "Option::is_none")]
     java: Option<String>,
     /// Questions that only a run could answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     unknown: Option<&'static str>,
+    /// Messages about properties without effect.
     warnings: &'a [String],
     /// Lines about the load that replaces the plan's load.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]

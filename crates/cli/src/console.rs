@@ -21,7 +21,7 @@ use crate::terminal;
 use crate::tty::{Stream, error_colour, width};
 use crate::view::{Screen, View};
 
-/// Number of engine warnings that are printed.
+/// Largest number of engine warnings that are printed.
 const WARNINGS: u32 = 10;
 
 /// The console of a run: its streams, and the form of its output.
@@ -39,6 +39,7 @@ pub(crate) struct Console {
     print: bool,
     /// Property `summariser.log`: logs the summariser's lines.
     log: bool,
+    /// True if the summariser's sums include transactions.
     with_transactions: bool,
     /// Number of engine warnings so far.
     warned: u32,
@@ -118,7 +119,7 @@ impl Console {
         }
     }
 
-    /// Prints a string on standard error unchanged.
+    /// Prints a string unchanged on standard error, above the view of the test.
     pub(crate) fn report(&mut self, text: &str) {
         self.beside(|_| terminal::err(text));
     }

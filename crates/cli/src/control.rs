@@ -14,7 +14,7 @@ use plan::plan::Plan;
 use crate::interrupt::Interrupt;
 use crate::properties::Properties;
 
-/// JMeter's control port, open.
+/// JMeter's control port while a run listens on it.
 #[derive(Debug)]
 pub(crate) struct Control {
     /// The line about the port that JMeter prints.
@@ -63,7 +63,7 @@ pub(crate) fn listen(properties: &Properties, interrupt: &Interrupt) -> Option<C
     Some(Control { line, port: Some(port), said })
 }
 
-/// Carries out commands one after the other until the run stops listening.
+/// Receives commands and carries them out one after the other, until the run stops listening.
 fn wait(socket: &UdpSocket, interrupt: &Interrupt, say: &Sender<String>) {
     let mut buffer = [0; 80];
     while let Ok((length, from)) = socket.recv_from(&mut buffer) {

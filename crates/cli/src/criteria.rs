@@ -109,17 +109,19 @@ pub(crate) struct Watch {
     windows: Vec<Window>,
     start_ms: i64,
     last_ms: i64,
-    /// True if a first request has started.
+    /// True if the first request of the run has started.
     begun: bool,
+    /// The criterion that has ended the run.
     aborted: Option<Judged>,
-    /// Number of iteration starts that were due, and number of skipped starts.
+    /// Number of iteration starts that were due, and number of those that were skipped.
     starts: (u64, u64),
-    /// Labels in criteria that the plan defines. They may have no samples.
+    /// Labels in criteria that the plan defines. A run may have no samples of such a label.
     planned: Vec<String>,
     /// Names of the run's series.
     series: Vec<String>,
-    /// True if the plan has an enabled sampler; and true if it has a main thread group.
+    /// True if the plan has an enabled sampler.
     has_samplers: bool,
+    /// True if the plan has a main thread group.
     has_main_group: bool,
 }
 

@@ -49,12 +49,14 @@ pub(crate) enum Command {
 /// A new number of users or a new rate, or a change of the current value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Amount {
+    /// The new number or rate.
     To(f64),
+    /// The difference to the current number or rate.
     By(f64),
 }
 
 impl Amount {
-    /// Returns the new number of users or the new rate, which is never below 0.
+    /// Returns the new number of users or the new rate, from the current value `now`. A decrease ends at 0.
     pub(crate) fn of(self, now: f64) -> f64 {
         match self {
             Self::To(number) => number,

@@ -118,7 +118,8 @@ impl Dashboard {
         Ok(Some(made))
     }
 
-    /// Reads rows. With `record`, also builds a record from them.
+    /// Reads the rows of result files, and computes JMeter's metrics. With `record`, also builds a record from the
+    /// rows.
     pub(crate) fn read(
         &self,
         (file, source): (&Path, Source),
@@ -130,7 +131,7 @@ impl Dashboard {
         jmeter::read((file, source), further, &self.settings, record).map_err(|refused| refused.0)
     }
 
-    /// Writes the report, if it has a folder. Returns the path of its page.
+    /// Writes the report, if there is a report folder. Returns the path of the report's page.
     pub(crate) fn write(&self, figures: &Figures, html: &str) -> Result<Option<PathBuf>, String> {
         let Some(Place { folder, .. }) = &self.place else { return Ok(None) };
         let io = |path: &Path| {
@@ -146,7 +147,7 @@ impl Dashboard {
 }
 
 impl Place {
-    /// Checks the folder. A default folder may contain other files, but no report.
+    /// Checks the report folder. A default folder may contain other files, but no report.
     fn check(&self) -> Result<(), String> {
         if !self.named && holds_a_report(&self.folder) {
             return Err(not_empty(&self.folder));

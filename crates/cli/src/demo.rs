@@ -21,13 +21,17 @@ use crate::{run, terminal};
 struct Example {
     /// Name of the demo and of its target.
     name: &'static str,
+    /// Path of the plan in the repository.
     path: &'static str,
+    /// Content of the plan.
     plan: &'static [u8],
-    /// Options of the demo's target, and properties of its plan.
+    /// Options of the demo's target.
     options: &'static [(&'static str, &'static str)],
+    /// Properties of the plan.
     properties: &'static [(&'static str, &'static str)],
-    /// A description of what the plan shows, and its length in seconds with these properties.
+    /// Description of what the plan shows.
     shows: &'static str,
+    /// Length of the plan in seconds with these properties.
     seconds: u64,
 }
 

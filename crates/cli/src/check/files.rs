@@ -35,7 +35,7 @@ pub(super) fn plans(named: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
     Ok(plans)
 }
 
-/// Does not follow links to folders, because they may form a loop.
+/// Adds the plans in a folder and its subfolders. Links to folders are not followed, because they may form a loop.
 fn below(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
@@ -107,7 +107,7 @@ pub(super) fn without_data(
 pub(crate) struct MissingFiles {
     /// Data files and other files that samples need, each with its element and the element's position.
     pub(crate) read: Vec<String>,
-    /// Files without which the plan runs: an Include Controller names them.
+    /// Missing files that an Include Controller names. The plan runs without them.
     pub(crate) included: Vec<String>,
 }
 
@@ -128,7 +128,7 @@ fn missing_reads(loaded: &Loaded) -> Vec<String> {
     found.map(line).collect()
 }
 
-/// Describes the reason why a file cannot be read.
+/// Describes why a path cannot be read as a data file: the file is missing, or the path is not a regular file.
 fn lack(folder: &Path, path: &str) -> String {
     let about = std::fs::metadata(folder.join(path)).or_else(|_| std::fs::metadata(path));
     let kind = match about.map(|about| about.file_type()) {

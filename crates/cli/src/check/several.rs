@@ -48,7 +48,8 @@ pub(super) fn text(all: &[Named], quiet: bool) -> String {
     out
 }
 
-/// Returns the numbers of findings and the first one of the most severe. Returns `None` if there are no findings.
+/// Returns the numbers of errors, of elements that cannot run and of warnings, followed by the first finding among the
+/// most severe ones. Returns `None` if there are no findings.
 fn words(checked: &Checked) -> Option<String> {
     let loaded = &checked.loaded;
     let number = |severity| loaded.diags.iter().filter(|diag| diag.severity == severity).count();
@@ -72,7 +73,7 @@ fn words(checked: &Checked) -> Option<String> {
     Some(format!("{}; {}", counts.join(", "), first(checked)?))
 }
 
-/// Returns the first one of the most severe findings.
+/// Returns the first finding among the most severe ones.
 fn first(checked: &Checked) -> Option<String> {
     let loaded = &checked.loaded;
     let of = |severity| {

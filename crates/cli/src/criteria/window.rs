@@ -24,6 +24,7 @@ const SHORTER_MS: i64 = 500;
 #[derive(Debug)]
 pub(super) struct Window {
     pub(super) criterion: Criterion,
+    /// True if the criterion ends the run when it holds.
     pub(super) ends: bool,
     /// For a criterion that the run must meet: the window with the worst value, and the window's end since the run's
     /// start.
@@ -34,6 +35,7 @@ pub(super) struct Window {
     pub(super) most_samples: u64,
     /// Index of the series to which the criterion applies.
     pub(super) series: Option<usize>,
+    /// Sum of the samples in the window.
     sum: Sum,
     /// Complete steps in the window's sum, the oldest first.
     steps: VecDeque<Step>,
@@ -49,6 +51,7 @@ struct Sum {
     checks: Checks,
     /// Histogram of the times that the criterion judges.
     times: Hist,
+    /// Sum of the values of the criterion's series.
     number: Number,
     /// Length of the window in milliseconds.
     ms: i64,

@@ -20,12 +20,12 @@ const USERS: u32 = 50;
 const LONGEST: Duration = Duration::from_secs(20);
 
 const PLAN: &str = include_str!("../../../../bench/http-keepalive/plan.jmx");
-/// Port in the plan, which is replaced by the target's.
+/// Port in the text of the plan, which is replaced by the target's port.
 const PORT: &str = ">19080<";
-/// Page with the results of other generators for the same plan.
+/// Text of the page with the results of other generators for the same plan.
 const FIGURES: &str = include_str!("../../../../bench/README.md");
 
-/// Measures the load. Returns the lines about it, or the reason why it cannot be measured.
+/// Measures the load. Returns the lines about the result, or the reason why there is none.
 pub(super) fn lines() -> String {
     let own = match measure() {
         Ok(summary) => own_line(&summary),
