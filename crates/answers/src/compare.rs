@@ -45,9 +45,9 @@ use work::Work;
 const FALSE: f64 = 0.05;
 /// Largest number of compared labels: those with the most samples.
 const MOST_LABELS: usize = 100;
-/// Duration of steady load in seconds that intervals need.
+/// Shortest duration of steady load in seconds for intervals.
 const LEAST_STEADY: f64 = 60.0;
-/// Smallest number of samples of a label on each side.
+/// Smallest number of samples of a label on each side, for the label to be compared.
 const LEAST_SAMPLES: u64 = 100;
 
 /// Settings of a comparison.
@@ -163,7 +163,7 @@ pub struct Difference {
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     Different,
-    /// Significant, but too small to be reported as a difference.
+    /// The difference is significant, but too small to be reported.
     BelowFloor,
     /// The interval excludes 0, but the difference may be chance, because many metrics are compared or there are
     /// few events.

@@ -21,7 +21,7 @@ const TREND_LEAST: usize = 5;
 const RISING: f64 = 0.8;
 /// Smallest share of the ports in TIME_WAIT for a forecast that a count of opened connections supports.
 const USED: f64 = 0.3;
-/// Smallest share of the ports in TIME_WAIT for a forecast without such a count.
+/// Smallest share of the ports in TIME_WAIT for a forecast without a count of opened connections.
 const USED_ALONE: f64 = 0.7;
 /// Smallest share of the growth that connections opened by the host must cause: accepted connections take no port of
 /// the range.

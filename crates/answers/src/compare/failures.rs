@@ -81,10 +81,10 @@ pub struct Failures {
     /// True if the event consists of intervals of a long run, so that the exact times of its failures are unknown.
     #[serde(skip)]
     is_coarse: bool,
-    /// True if the events contain all failures of the side.
+    /// True if the event, or the short bursts, contain all failures of the side with the larger share.
     #[serde(skip)]
     is_all: bool,
-    /// True if the events last until the end of the run.
+    /// True if the event lasts until the end of the run.
     #[serde(skip)]
     is_until_end: bool,
     /// Samples and failures of both sides.

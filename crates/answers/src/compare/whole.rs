@@ -31,7 +31,8 @@ fn row_of(runs: &[Vec<Course>], at: usize) -> Vec<&Course> {
 }
 
 impl Row {
-    /// Adds all samples and failures of both sides, which decide about the shares of the row.
+    /// Stores the numbers of samples and failures of both sides in the row, and replaces the differences of its shares
+    /// by those of the whole runs.
     pub(super) fn counting(mut self, whole: &Whole, at: usize, settings: &Settings) -> Self {
         let (a, b) = (row_of(&whole.samples[0], at), row_of(&whole.samples[1], at));
         let (all_a, all_b) = (counted(&a), counted(&b));

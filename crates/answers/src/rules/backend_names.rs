@@ -78,10 +78,10 @@ const OTHERS: usize = 10;
 const MOST: usize = 16;
 /// Smallest ratio of the median of a slow backend to the median of the others.
 const SLOWER: f64 = 2.0;
-/// Smallest difference between the two medians in ms.
+/// Smallest difference in ms between the median of a slow backend and the median of the others.
 const SLOWER_MS: f64 = 1.0;
-/// Smallest share of the samples that must lie on the expected side of the middle between the two medians: above it for
-/// the slow backend, below it for the others.
+/// Smallest share of the samples that must lie on the expected side of the middle between the medians of a slow backend
+/// and of the others: above it for the slow backend, below it for the others.
 const APART: f64 = 0.9;
 /// Smallest share of failed samples of a failing backend.
 const FAILS: f64 = 0.3;

@@ -20,11 +20,11 @@ const EACH: u64 = 30;
 const SLOWER: f64 = 2.0;
 /// Smallest share of failed requests of a failing backend.
 const FAILS: f64 = 0.05;
-/// Smallest ratio of this share to the largest failed share of the others.
+/// Smallest ratio of the failed share of a failing backend to the largest failed share of the others.
 const FAILS_MORE: f64 = 5.0;
 /// Smallest number of failed requests of a failing backend.
 const FAILS_LEAST: u64 = 5;
-/// Smallest share of the requests of two classes that must have labels which both classes serve.
+/// Smallest share of the requests of two classes of responses that must have labels which both classes serve.
 const SAME: f64 = 0.8;
 /// Range of a backend's requests, as a multiple of an equal share, outside of which the backends are used unevenly.
 const UNEVEN: (f64, f64) = (0.5, 2.0);
@@ -83,8 +83,8 @@ impl<'r> Services<'r> {
         Self { record, counts }
     }
 
-    /// Returns the labels that identify the service of a class. A label that several samplers share does not: they may
-    /// send requests to several services.
+    /// Returns the labels that identify the service of a class of responses. A label that several samplers share does
+    /// not: they may send requests to several services.
     fn labels(&self, class: u32) -> Vec<u32> {
         let own = self.record.served.iter().filter(|pair| pair.0 == class).map(|pair| pair.1);
         let tells = |label: &u32| {
@@ -94,7 +94,7 @@ impl<'r> Services<'r> {
         own.filter(tells).collect()
     }
 
-    /// True if two classes serve the same labels, apart from rare ones.
+    /// True if two classes of responses serve the same labels, apart from rare ones.
     fn are_one(&self, a: u32, b: u32) -> bool {
         let (a, b) = (self.labels(a), self.labels(b));
         let weight = |labels: &[u32]| -> u64 {
@@ -105,7 +105,7 @@ impl<'r> Services<'r> {
         both > 0.0 && both >= SAME * weight(&a) as f64 && both >= SAME * weight(&b) as f64
     }
 
-    /// True if the labels that each class served are known; they are known if the run has a single label.
+    /// True if the labels that each class of responses served are known; they are known if the run has a single label.
     fn are_known(&self) -> bool {
         let used = |(label, count): (&record::Label, &u64)| !label.transaction && *count > 0;
         !self.record.served.is_empty()
@@ -113,8 +113,8 @@ impl<'r> Services<'r> {
     }
 }
 
-/// Returns true if two classes can be backends of one service. A different port is chosen deliberately, and names
-/// that differ in words do not belong to instances of one kind.
+/// Returns true if two classes of responses can come from backends of one service. A different port is chosen
+/// deliberately, and names that differ in words do not belong to instances of one kind.
 fn are_of_a_kind(a: &ClassName, b: &ClassName) -> bool {
     let port = |address: &str| address.rsplit(':').next().map(str::to_owned);
     match (a, b) {
@@ -127,7 +127,7 @@ fn are_of_a_kind(a: &ClassName, b: &ClassName) -> bool {
     }
 }
 
-/// Groups the classes by service, by address and by header.
+/// Groups the classes of responses by service, by address and by header.
 fn groups(record: &Record) -> Vec<Vec<Backend<'_>>> {
     let services = Services::of(record);
     let of_one = record.served.is_empty();

@@ -20,9 +20,10 @@ const FAILING: f64 = 0.5;
 const GOOD: f64 = 0.05;
 /// Smallest number of periods of failing seconds.
 const RUNS: usize = 3;
-/// Largest standard deviation of the lengths of these periods, as a share of their median length.
+/// Largest standard deviation of the lengths of periods of failing seconds, as a share of their median length.
 const ALIKE: f64 = 0.15;
-/// Largest standard deviation of these lengths in seconds; the larger of both limits counts.
+/// Largest standard deviation of the lengths of periods of failing seconds, in seconds; the larger of `ALIKE` and this
+/// limit counts.
 const ALIKE_S: f64 = 1.0;
 /// Largest ratio of the time of failures to the time of successful responses.
 const FASTER: f64 = 0.5;
@@ -30,7 +31,7 @@ const FASTER: f64 = 0.5;
 const BEFORE: usize = 2;
 /// Smallest ratio of the response time in the seconds before a period of failures to the usual response time.
 const SLOWER: f64 = 1.5;
-/// Smallest share of the periods of failures that follow such slow seconds.
+/// Smallest share of the periods of failures that follow seconds with slow responses.
 const MOST: f64 = 0.7;
 /// Words in error messages that name a circuit breaker.
 const NAMES: [&str; 4] = ["circuit", "breaker", "hystrix", "not permitted"];

@@ -18,7 +18,7 @@ use super::figures::{ms, service, sum};
 const IN_WAITS: f64 = 0.3;
 /// Smallest length of a wait that synchronises users, as a multiple of the median time.
 const LONGER: f64 = 1.5;
-/// Largest expected number of such gaps by chance in a run, for a gap that counts as significant.
+/// Largest expected number of gaps by chance in a run at which a gap counts as significant.
 pub(super) const SURE: f64 = 0.01;
 
 /// Returns the expected number of gaps as long as `gap` that chance makes in these seconds; `gap` is a range of slots

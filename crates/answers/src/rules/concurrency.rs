@@ -46,23 +46,25 @@ const WINDOW_REQUESTS: f64 = 30.0;
 const PER_S_FEW: f64 = 20.0;
 /// Smallest number of windows on the plateau: 30 s.
 const WINDOWS: usize = 6;
-/// Largest variation of the rates of these windows, beyond chance.
+/// Largest variation of the rates of the windows on the plateau, beyond chance.
 const FLAT: f64 = 0.05;
 /// Smallest growth of the rate, as a share, from the windows with fewer users to those with more, at which the rate
 /// still grows.
 const GROWS: f64 = 0.1;
 /// Smallest number of samples from which the time of requests without a wait is known.
 const ALONE: u64 = 20;
-/// Smallest number of samples if the interval of K contains exactly one whole number.
+/// Smallest number of samples from which the time of requests without a wait is known, if the interval of the number of
+/// workers contains exactly one whole number.
 const ALONE_LEAST: u64 = 10;
-/// Smallest ratio of requests in flight to K at which a flat rate is a plateau: the target is overloaded.
+/// Smallest ratio of requests in flight to the number of workers at which a flat rate is a plateau: the target is
+/// overloaded.
 const OVERLOAD: f64 = 1.5;
-/// Largest K that somebody may have configured as a limit.
+/// Largest number of workers that somebody may have configured.
 const MOST: f64 = 10_000.0;
-/// Smallest K; a smaller one comes from a rate limit.
+/// Smallest number of workers; a smaller number comes from a rate limit.
 const LEAST: f64 = 0.7;
-/// Largest relative distance between K and a whole number, and largest relative uncertainty, at which that whole number
-/// is reported.
+/// Largest relative distance between the number of workers and a whole number, and largest relative uncertainty, at
+/// which that whole number is reported.
 const NEAR: f64 = 0.1;
 /// Factor from a 95 % interval to a 99 % interval, which must contain no other whole number.
 const SURE: f64 = 1.31;
@@ -70,7 +72,8 @@ const SURE: f64 = 1.31;
 const LIGHT: f64 = 0.8;
 /// Largest wait of requests under a light load, as a share of their service time.
 const WAITING: f64 = 0.1;
-/// Largest such wait if the interval of K contains exactly one whole number.
+/// Largest wait of requests under a light load, as a share of their service time, if the interval of the number of
+/// workers contains exactly one whole number.
 const WAITING_MOST: f64 = 0.5;
 /// Smallest number of seconds in a ramp between the light load and the full load.
 const BETWEEN: usize = 3;
@@ -85,12 +88,13 @@ const AT_ONCE_OF: f64 = 0.01;
 const AT_ONCE: f64 = 0.5;
 /// Largest spread of the times of failures, as a share of their median, if they give up after a wait of fixed length.
 const ALIKE: f64 = 0.25;
-/// Smallest ratio of the spread of successful responses' times to that of such failures.
+/// Smallest ratio of the spread of successful responses' times to that of failures' times, if failures give up after a
+/// wait of fixed length.
 const WIDER: f64 = 2.0;
 /// Range of the exponent with which response time grows over the load; 1 if only the queue grows.
 const SLOPE: (f64, f64) = (0.9, 1.1);
-/// Smallest growth of the median as a share of the growth of the mean if all requests wait. A few requests that are
-/// slow by themselves change only the mean.
+/// Smallest growth of the median response time, as a share of the growth of the mean, if all requests wait. A few
+/// requests that are slow by themselves change only the mean.
 const TYPICAL: f64 = 0.5;
 /// Smallest ratio of loads at which a plateau is visible even if no request is processed alone.
 const RANGE: f64 = 2.0;
@@ -98,11 +102,11 @@ const RANGE: f64 = 2.0;
 const MORE_USERS: f64 = 1.25;
 /// Share of processor time from which a host's processors count as saturated.
 const FULL: f64 = 0.9;
-/// Smallest number of samples for an estimate of K from pairs of completions.
+/// Smallest number of samples for an estimate of the number of workers from pairs of completions.
 const PAIRS_SAMPLES: u64 = 400;
-/// Shortest time of a request alone for this estimate, in slots of 100 ms.
+/// Shortest time of a request alone, in slots of 100 ms, for an estimate from pairs of completions.
 const PAIRS_SLOTS: f64 = 3.0;
-/// Smallest ratio of the share of missing pairs in slots of 200 ms to that in slots of 100 ms.
+/// Smallest ratio of the share of missing pairs of completions in slots of 200 ms to that in slots of 100 ms.
 const PAIRS_ALIKE: f64 = 0.65;
 /// Largest number of workers that pairs of completions can show. With more workers, too few pairs are missing.
 const PAIRS_MOST: f64 = 12.0;
@@ -114,7 +118,7 @@ struct Workers {
     high: f64,
     /// Time of a request alone in ms.
     alone: f64,
-    /// Rate at which the throughput no longer grows, per second.
+    /// Requests per second on the plateau.
     rate: f64,
     /// Mean number of requests in flight under full load.
     in_flight: f64,
@@ -358,8 +362,8 @@ fn users_rise(record: &Record, light: u64, plateau: &Plateau) -> bool {
     2 * light <= full && between >= BETWEEN && users.is_sorted() && !did_more
 }
 
-/// Returns the wait of requests for one of K workers, as a share of their service time. The formula is Erlang's C, for
-/// random arrivals and exponential service times. Users that pause arrive more evenly.
+/// Returns the wait of requests for one of `k` workers, as a share of their service time. The formula is Erlang's C,
+/// for random arrivals and exponential service times. Users that pause arrive more evenly.
 fn waiting(k: f64, light: &[&Second]) -> f64 {
     let workers = ((1.0 + NEAR) * k).floor().max(1.0);
     let wait = |second: &&Second| {
@@ -568,7 +572,7 @@ fn lone_thread(record: &Record) -> Option<OneThread> {
     one_thread(record).filter(|_| full_host(record).is_none())
 }
 
-/// Adds the causes that the metrics rule out.
+/// Adds to a finding the causes that the metrics rule out.
 fn clear(record: &Record, finding: Finding) -> Finding {
     let seconds = whole(record);
     let opening = sum(seconds, |s| s.all.phases.connect + s.all.phases.tls + s.all.phases.dns);
@@ -671,7 +675,7 @@ pub(super) fn plateau(run: &Run<'_>) -> Said {
     clear(record, finding).said()
 }
 
-/// Returns the result if more users do different work, or if the target becomes slower by itself.
+/// Returns the result of the rule if more users do different work, or if the target becomes slower by itself.
 fn other_reason(record: &Record, low: f64, high: f64) -> Option<Said> {
     if is_other_work(record, low, high) {
         return Some(nothing_or_lacks(record));

@@ -22,11 +22,11 @@ const COSTS: f64 = 0.05;
 const MOST: f64 = 0.5;
 /// Smallest number of requests that failed on a connection which was already closed.
 const STALE: u64 = 10;
-/// Smallest share of these requests among all requests.
+/// Smallest share, among all requests, of requests that failed on a connection which was already closed.
 const STALE_SHARE: f64 = 0.01;
-/// Smallest number of seconds with such failures.
+/// Smallest number of seconds with requests that failed on a closed connection.
 const STALE_SECONDS: usize = 5;
-/// Largest time of such failures, as a share of the time of successful requests.
+/// Largest time of requests that failed on a closed connection, as a share of the time of successful requests.
 const STALE_PART: f64 = 0.5;
 /// Smallest share of the response time that handshakes take for a finding.
 const TLS_TIME: f64 = 0.2;

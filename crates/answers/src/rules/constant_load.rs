@@ -31,13 +31,13 @@ const ID: &str = "constant_load";
 
 /// Smallest number of seconds under the same load, after the seconds in which the queue builds up.
 const SECONDS: usize = 6;
-/// Smallest number of samples in these seconds.
+/// Smallest number of samples under the same load, after the queue has built up.
 const SAMPLES: u64 = 100;
 /// Time until the queue has built up, as a multiple of the usual response time.
 const ROUNDS: f64 = 2.0;
 /// Largest number of seconds at the beginning that are left out because the queue builds up.
 const BUILDS_UP: usize = 3;
-/// Smallest number of windows.
+/// Smallest number of windows in which the rate and the medians are compared.
 const WINDOWS: usize = 4;
 /// Length of a window in seconds; shorter in a short run.
 const WINDOW: usize = 5;
@@ -62,7 +62,8 @@ const AS_FAST: f64 = 1.5;
 const RARER: f64 = 0.1;
 /// Smallest ratio of the usual time to the time of an idle target.
 const LONGER: f64 = 2.0;
-/// Smallest difference between these times in ms: below, costs of system calls dominate.
+/// Smallest difference in ms between the usual time and the time of an idle target: below, costs of system calls
+/// dominate.
 const LONGER_MS: f64 = 5.0;
 /// Smallest share of the users with which a queue has its full length.
 const FULL: f64 = 0.95;
@@ -73,9 +74,10 @@ const BESIDE_MS: f64 = 50.0;
 /// Smallest ratio of the usual time to that of an idle target with which a growing queue also causes responses that
 /// take a time between the two.
 const STEEP: f64 = 3.0;
-/// Smallest number of such responses, as a share of the number that theory gives.
+/// Smallest number of responses with a time between that of an idle target and the usual one, as a share of the number
+/// that theory gives for a growing queue.
 const BETWEEN: f64 = 0.3;
-/// Longest time of such responses, as a share of the usual time.
+/// Longest time that counts as one between that of an idle target and the usual one, as a share of the usual time.
 const NEARLY: f64 = 0.75;
 /// Largest size of a response, relative to the usual size, for a response that shows different work.
 const SMALLER: f64 = 0.5;

@@ -34,9 +34,10 @@ const LASTS: usize = 5;
 const CHANCE: f64 = 0.001;
 /// Smallest growth of the median in ten minutes for a drift, as a share of its value at the start.
 const DRIFT: f64 = 0.1;
-/// Smallest growth of the median over the run for a drift, as such a share.
+/// Smallest growth of the median over the run for a drift, as a share of its value at the start.
 const DRIFT_RUN: f64 = 0.1;
-/// Growth over the run that is enough even if the growth in ten minutes is smaller.
+/// Growth of the median over the run that is enough for a drift even if the growth in ten minutes is smaller, as a
+/// share of its value at the start.
 const DRIFT_LONG: f64 = 0.25;
 /// Largest p of a drift, divided by the number of tested series.
 const DRIFT_CHANCE: f64 = 0.01;

@@ -10,7 +10,7 @@ use super::figures::{
 
 /// Smallest number of seconds under the same load for a comparison of their times.
 const LEAST: usize = 7;
-/// Smallest number of requests in these seconds.
+/// Smallest number of requests under the same load for a comparison of their times.
 pub(super) const SAMPLES: u64 = 200;
 /// Largest share of failures with which response times are compared: failures have other times.
 const FAILED: f64 = 0.05;
@@ -20,7 +20,8 @@ pub(super) const SLOWER: f64 = 1.5;
 const LONGER_MS: f64 = 5.0;
 /// Smallest distance of the slower seconds from the usual seconds, as a multiple of the variation of the usual seconds.
 const CLEAR: f64 = 3.0;
-/// Smallest such distance for one of several labels: each label adds a chance of error.
+/// Smallest distance of the slower seconds from the usual seconds, as a multiple of the variation of the usual seconds,
+/// for one of several labels: each label adds a chance of error.
 const CLEAR_OF_LABEL: f64 = 5.0;
 /// Smallest share of the seconds that must have requests of a label.
 const PRESENT: f64 = 0.9;

@@ -24,7 +24,7 @@ const GOOD_BEFORE: u64 = 5;
 const MOST: f64 = 0.5;
 /// Longest outage in seconds if each of its seconds may also have successful responses, from before or after it.
 const SHORT: usize = 3;
-/// Smallest number of failures in such a short outage, as a share of the failures per second in a longer outage.
+/// Smallest number of failures in a short outage, as a share of the failures per second in a longer outage.
 const AS_MANY: f64 = 0.5;
 /// Smallest ratio of failures to responses in the last second of a run that ends during an outage.
 const FEW: f64 = 10.0;

@@ -28,15 +28,17 @@ const AFTER_STOP: f64 = 0.9;
 const BEFORE_STOP: f64 = 0.1;
 /// Smallest time in ms for which a run continues without a cause of errors, for the cause to be over.
 const OVER_MS: i64 = 4000;
-/// Smallest such time as a share of the run.
+/// Smallest time for which a run continues without a cause of errors, as a share of the run, for the cause to be over.
 const OVER: f64 = 0.1;
-/// Smallest such time in ms if, at the earlier rate, `USUAL` failures would be expected in it.
+/// Smallest time in ms for which a run continues without a cause of errors, for the cause to be over, if `USUAL`
+/// failures would be expected in this time at the earlier rate.
 const SOON_OVER_MS: i64 = 1500;
 /// Number of expected failures from which a shorter time without failures shows that a cause is over.
 const USUAL: f64 = 10.0;
 /// Shortest time in ms that a request has waited since the stop, for a finding.
 const LONG_WAIT_MS: f64 = 2000.0;
-/// Smallest ratio of this time to the longest request of the run.
+/// Smallest ratio of the time that a request has waited since the stop to the longest request of the run, for a
+/// finding.
 const LONGER: f64 = 3.0;
 /// Longest duration in ms of an event: failures within a short time.
 const EVENT_MS: i64 = 2000;

@@ -9,7 +9,7 @@ use crate::verdict::Words;
 
 /// Smallest number of seconds in a stretch in which all requests fail.
 const SECONDS: usize = 3;
-/// Smallest number of requests in such a stretch.
+/// Smallest number of requests in a stretch in which all requests fail.
 const REQUESTS: u64 = 20;
 /// Smallest number of stretches of failures that count as periodic.
 const TIMES: usize = 4;
@@ -17,11 +17,13 @@ const TIMES: usize = 4;
 const EVERY_S: f64 = 4.0;
 /// Smallest number of failures in each stretch.
 const EACH: u64 = 5;
-/// Largest standard deviation in seconds of intervals between stretches, and of the lengths of stretches.
+/// Largest standard deviation in seconds of the intervals between stretches of failures, and of their lengths.
 const EVEN_S: f64 = 0.75;
-/// Largest such deviation as a share of the interval, for short intervals; the smaller limit counts.
+/// Largest standard deviation of the intervals between stretches of failures, and of their lengths, as a share of the
+/// interval; the smaller of `EVEN_S` and this limit counts.
 const EVEN: f64 = 0.1;
-/// Largest such deviation as a share of the interval, for long intervals, where it exceeds the other limits.
+/// Largest standard deviation for long intervals between stretches of failures, as a share of the interval, where it
+/// exceeds the limits `EVEN_S` and `EVEN`.
 const EVEN_LONG: f64 = 0.03;
 /// Largest length of a stretch, as a share of the interval.
 const PART: f64 = 0.5;

@@ -37,31 +37,32 @@ const FAILURES: u64 = 100;
 const FEW: f64 = 0.01;
 /// Smallest ratio of the load of pieces with failures to that of quiet pieces.
 const GROWN: f64 = 1.15;
-/// Smallest number of quiet seconds.
+/// Smallest number of quiet seconds, in which hardly any request fails.
 const QUIET: usize = 3;
 /// Smallest number of samples in the quiet seconds.
 const QUIET_SAMPLES: u64 = 300;
 /// Smallest share of the pieces above the threshold in which requests fail.
 const ABOVE: f64 = 0.9;
-/// Smallest number of pieces that determine K.
+/// Smallest number of pieces of the run that determine the limit.
 const PIECES: usize = 8;
-/// Smallest number of failures in a piece that determines K.
+/// Smallest number of failures in a piece of the run that determines the limit.
 const IN_PIECE: u64 = 10;
-/// Largest variation of K between pieces.
+/// Largest variation of the estimated limit between pieces of the run.
 const FLAT: f64 = 0.1;
-/// Smallest ratio of the largest to the smallest load of the pieces.
+/// Smallest ratio of the largest to the smallest load of the pieces of the run.
 const RANGE: f64 = 1.2;
-/// Largest relative difference of K between the pieces with lower load and those with higher load.
+/// Largest relative difference of the estimated limit between the pieces with lower load and those with higher load.
 const SAME: f64 = 0.1;
-/// Largest distance of the threshold below K, in standard deviations of a Poisson number.
+/// Largest distance by which the threshold lies below the estimated limit, in standard deviations of a Poisson number.
 const BELOW: f64 = 4.0;
-/// Largest ratio of the threshold to K.
+/// Largest ratio of the threshold to the estimated limit.
 const BEYOND: f64 = 1.2;
-/// Smallest K that counts as a limit.
+/// Smallest number of requests in flight that counts as a limit.
 const LEAST: f64 = 1.5;
 /// Range, as a share of their median time, in which nine of ten failures lie if all have the same duration.
 const WITHIN: f64 = 0.25;
-/// Such a range in ms; the larger one counts.
+/// Range in ms in which nine of ten failures lie if all have the same duration; the larger of `WITHIN` and this range
+/// counts.
 const WITHIN_MS: f64 = 1.5;
 /// Share of the usual response time from which failures of one duration may come from a wait.
 const WAITS: f64 = 0.3;
@@ -70,15 +71,16 @@ const LONGER: f64 = 1.1;
 /// Failed share of requests that shows a limit on their number: at twice the load that the limit allows, half of them
 /// fail.
 const HALF: f64 = 0.5;
-/// Smallest number of pieces of the run with that failed share.
+/// Smallest number of pieces of the run with the failed share `HALF`.
 const WITH_HALF: usize = 4;
-/// Smallest failed share of two adjacent pieces from which the variance is estimated.
+/// Smallest failed share of two adjacent pieces from which the variance of the number of successful requests is
+/// estimated.
 const THINNED: f64 = 0.1;
-/// Smallest number of such pairs of pieces.
+/// Smallest number of pairs of adjacent pieces for an estimate of that variance.
 const ADJACENT: usize = 20;
-/// Largest ratio of the ends of a narrow interval.
+/// Largest ratio of the ends of an interval of the limit that counts as narrow.
 const NARROW: f64 = 1.3;
-/// Smallest number that is reported for a wider interval, as a share of the estimate.
+/// Smallest number that is reported as the limit for a wider interval, as a share of the estimate.
 const NEAR: f64 = 0.9;
 /// Smallest number of pieces under one load that is always above the limit.
 const ALWAYS: usize = 20;
@@ -97,30 +99,30 @@ const SOME: f64 = 0.02;
 const EVEN: f64 = 0.3;
 /// Largest variation of the number of successful requests in flight, under a load little above the limit.
 const LEVEL: f64 = 0.05;
-/// Smallest number of successful requests in flight under such a load, as a share of K.
+/// Smallest number of successful requests in flight under a load little above the limit, as a share of the limit.
 const NEVER_BELOW: f64 = 0.93;
-/// Smallest mean number of successful requests in flight while users still arrive, as a share of K.
+/// Smallest mean number of successful requests in flight while users still arrive, as a share of the limit.
 const AT_FIRST: f64 = 0.965;
-/// Smallest ratio of all requests in flight to K under such a load.
+/// Smallest ratio of all requests in flight to the limit, under a load little above the limit.
 const LITTLE: f64 = 1.1;
-/// Smallest number of requests in flight that quiet pieces reach, as a share of K.
+/// Smallest number of requests in flight that quiet pieces reach, as a share of the limit.
 const REACHED: f64 = 0.8;
 /// Ratio of the largest to the smallest load below which all loads are little above the limit.
 const SMALL: f64 = 1.4;
-/// Largest variation of the number of successful requests with which a fixed failed share shows a limit, under such
-/// loads.
+/// Largest variation of the number of successful requests with which a fixed failed share shows a limit, if all loads
+/// are little above the limit.
 const STEADY: f64 = 0.01;
 /// Length of a piece of the run, as a multiple of the usual response time.
 const ANSWERS: f64 = 4.0;
 /// Smallest and largest length of a piece in seconds.
 const LENGTH: (f64, f64) = (1.0, 10.0);
-/// Relative uncertainty of K, because requests are in flight across both ends of a piece.
+/// Relative uncertainty of the estimated limit, because requests are in flight across both ends of a piece.
 const EDGE: f64 = 0.02;
 /// Smallest failed share of a piece that shows if the limit is a number of requests in flight or a rate.
 const MUCH: f64 = 0.2;
 /// Largest correlation of the rate with the response time if a number in flight is limited.
 const OPPOSED: f64 = -0.5;
-/// Smallest such correlation if a rate is limited.
+/// Smallest correlation of the rate with the response time if a rate is limited.
 const UNRELATED: f64 = -0.25;
 /// Smallest ratio of the variation of the response time to that of the rate if a rate is limited.
 const STEADIER: f64 = 1.3;
@@ -128,9 +130,9 @@ const STEADIER: f64 = 1.3;
 /// The quantity that a limit keeps constant while the load varies: concurrency or rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fixed {
-    /// The number of requests in flight.
+    /// The number of requests in flight is constant.
     AtOnce,
-    /// The rate of successful responses.
+    /// The rate of successful responses is constant.
     Rate,
     /// The metrics do not distinguish the two quantities.
     Either,
@@ -473,7 +475,7 @@ impl Limit {
         or_at_once(self.named())
     }
 
-    /// Describes the limit `k` with its interval.
+    /// Describes the limit with its interval. `k`: the limit as text.
     fn words(&self, k: &str) -> Words {
         let named = self.named();
         let (low, high) = (self.low.ceil().min(named), self.high.floor().max(named));

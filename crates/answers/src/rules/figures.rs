@@ -15,7 +15,8 @@ const OVER_MS: i64 = 500;
 /// Length in ms of a gap without requests after which the load counts as ended, if the run has many gaps: users that
 /// pause leave gaps.
 const PAUSE_MS: i64 = 5000;
-/// Length in ms of such a gap if the run has at most `GAPS` of them.
+/// Length in ms of a gap without requests after which the load counts as ended, if the run has at most `GAPS` such
+/// gaps.
 const GAP_MS: i64 = 1500;
 /// Largest number of gaps longer than `GAP_MS` with which each of them ends the load.
 const GAPS: usize = 4;
@@ -29,7 +30,8 @@ const HELD_LEAST: u64 = 30;
 const MORE: f64 = 0.1;
 /// Quantile of a second's times that represents how long its responses waited.
 const USUAL: f64 = 0.9;
-/// Largest ratio of these waits to the time since the load became constant, if the queue no longer fills.
+/// Largest ratio of the time that responses waited to the time since the load became constant, if the queue no longer
+/// fills.
 const LATER: f64 = 0.9;
 /// 97.5 % quantile of the standard normal distribution.
 pub(crate) const Z: f64 = 1.96;

@@ -41,7 +41,7 @@ const LEAST_SAMPLES: u64 = 100;
 const BEYOND: f64 = 10.0;
 /// Lag in ms at the p99 above which the lag is a problem, if `LAG_LEAST` also holds.
 const LAG_BAD: f64 = 100.0;
-/// Smallest ratio of the p99 of the lag to the p99 of the response time for such a problem.
+/// Smallest ratio of the p99 of the lag to the p99 of the response time at which a lag above `LAG_BAD` is a problem.
 const LAG_LEAST: f64 = 0.1;
 /// Lag in ms at the p99 below which the lag is harmless, even if it is most of a short response time.
 const LAG_FLOOR: f64 = 10.0;

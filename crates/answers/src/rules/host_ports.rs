@@ -22,13 +22,13 @@ const ALL: f64 = 0.95;
 /// Largest ratio of the host's own connections in TIME_WAIT to the port range. With more connections, they go to
 /// several destinations, each of which has the whole range.
 const BEYOND: f64 = 1.05;
-/// Smallest number of readings near the maximum that show a stable count.
+/// Smallest number of readings near the maximum number of connections in TIME_WAIT that show a stable number.
 const TOP: usize = 3;
-/// Largest distance of such a reading from the maximum, as a share of the range.
+/// Largest distance of a reading near the maximum from the maximum, as a share of the port range.
 const LEVEL: f64 = 0.01;
 /// Smallest share of the waiting connections that the host itself opened.
 const OWN: f64 = 0.5;
-/// Smallest number of readings for a number of connections per request.
+/// Smallest number of readings from which the number of opened connections per request is computed.
 const OPENED_READINGS: usize = 3;
 /// Number of opened connections per request below which some connections are reused.
 const NOT_EACH: f64 = 0.8;

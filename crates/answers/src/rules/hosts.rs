@@ -20,14 +20,16 @@ const RATE: f64 = 10.0;
 
 /// Smallest number of connections opened per request by a host that does not reuse its connections.
 const OPENED: f64 = 0.5;
-/// Largest number of connections accepted per request by such a host, because its clients reuse theirs.
+/// Largest number of connections accepted per request by a host that does not reuse its connections, because its
+/// clients reuse theirs.
 const ACCEPTED: f64 = 0.2;
 /// Smallest number of connections opened per request, in each half of the run, by a host that keeps its connections too
 /// briefly. Servers and proxies use a connection for 100 requests or more (nginx: `keepalive_requests`).
 const BRIEFLY: f64 = 0.05;
-/// Smallest number of connections opened per second, in each half of the run, by such a host.
+/// Smallest number of connections opened per second, in each half of the run, by a host that keeps its connections too
+/// briefly.
 const BRIEFLY_PER_S: f64 = 10.0;
-/// Largest ratio of accepted to opened connections of such a host.
+/// Largest ratio of accepted to opened connections of a host that keeps its connections too briefly.
 const FEWER: f64 = 0.5;
 
 /// Share of the traffic, as a multiple of an equal share, below which one of several similar hosts gets too little.
@@ -196,7 +198,7 @@ struct LeftOut<'r> {
 
 /// Reason why a host gets too little traffic, if the metrics show it.
 enum Why {
-    /// A host in front of this host repeats connect attempts at this rate per second.
+    /// A host in front of this host repeats connect attempts: its name, and the attempts per second.
     Unreachable(Arc<str>, f64),
     /// Of at least three similar hosts, one gets all the traffic: its name and its share.
     OneGetsAll(Arc<str>, f64),

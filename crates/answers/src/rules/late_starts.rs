@@ -40,7 +40,7 @@ const SAME_RATE: f64 = 0.02;
 const BUSY: f64 = 0.9;
 /// Share of the usual number of responses up to which a second counts as a pause.
 const PAUSE: f64 = 0.4;
-/// Smallest longest response time in ms for a pause of the target.
+/// Smallest time in ms of the longest response in a run, for a finding about a pause of the target.
 const PAUSE_LEAST: f64 = 500.0;
 /// Smallest ratio of the response time to that under light load that shows that requests wait in the target.
 const SLOWER: f64 = 2.0;
@@ -153,7 +153,7 @@ fn scatter(seconds: &[&Second], due: f64) -> f64 {
 struct Missing {
     /// English string such as "14 of 500 starts (2.8 %)".
     en: String,
-    /// Chinese form of the same string.
+    /// Chinese form of the string `en`.
     zh: String,
     /// Requested starts per second.
     asked: f64,

@@ -15,7 +15,7 @@ use crate::verdict::{About, Confidence, Said, Words};
 
 /// Share of free memory below which memory is short.
 const LITTLE_LEFT: f64 = 0.05;
-/// Ratio of the machine's memory to the largest total of TCP buffers that the kernel allows, about.
+/// Approximate ratio of the machine's memory to the largest total of TCP buffers that the kernel allows.
 const TCP_MEMORY: f64 = 16.0;
 /// Largest ratio of buffer memory to the bytes that a run sent and received: the kernel counts whole buffers, and both
 /// ends if the target runs on the same machine.

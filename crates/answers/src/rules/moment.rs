@@ -9,14 +9,14 @@ use record::{Kept, Record};
 /// Largest error in ms of a kept sample's end, because its start and length are rounded to milliseconds.
 const ROUNDING_MS: i64 = 2;
 
-/// Returns the end of the first kept sample of this kind in a second of the record, epoch ms. Without such a sample,
-/// returns the second of the run that overlaps most with the record's second.
+/// Returns the end of the first kept sample for which `is` is true, in a second of the record, epoch ms. Without such a
+/// sample, returns the second of the run that overlaps most with the record's second.
 pub(super) fn first_end(record: &Record, at: usize, is: impl Fn(&Kept) -> bool) -> i64 {
     first(record, at, is).map_or_else(|| second_of(record, at), end)
 }
 
-/// Returns the start of the first kept sample of some kind in a second. From that moment on, the target did not
-/// fulfil the request of the sample.
+/// Returns the start of the first kept sample for which `is` is true, in a second of the record, epoch ms. From that
+/// moment on, the target did not fulfil the request of the sample.
 pub(super) fn first_start(record: &Record, at: usize, is: impl Fn(&Kept) -> bool) -> i64 {
     first(record, at, is).map_or_else(|| second_of(record, at), |kept| kept.start_ms)
 }

@@ -19,11 +19,11 @@ const SEGMENT: u64 = 1448;
 const OWN_LEAST: f64 = 0.25;
 /// Largest variation of the bytes per second of a line used to capacity, between blocks of seconds.
 const FLAT: f64 = 0.05;
-/// Length of a block in seconds; a quarter of a shorter period.
+/// Length in seconds of a block of the run whose bytes per second are compared; a quarter of a shorter period.
 const BLOCK: usize = 10;
 /// Smallest number of bytes per second of a line used to capacity.
 const BYTES_LEAST: f64 = 1e6;
-/// Smallest share of the response time spent in receiving, or in sending, over such a line.
+/// Smallest share of the response time spent in receiving, or in sending, over a line used to capacity.
 const MOVING: f64 = 0.5;
 /// Smallest number of seconds under the same load.
 const SECONDS: usize = 30;

@@ -13,7 +13,7 @@ use crate::verdict::{Finding, Words};
 /// Range of the processor use of one thread, in processors. A thread that waits now and then uses less; several threads
 /// use more.
 const ONE: (f64, f64) = (0.9, 1.08);
-/// Largest standard deviation of this use from second to second.
+/// Largest standard deviation of the processor use of one thread from second to second, in processors.
 const STEADY: f64 = 0.12;
 /// Smallest number of seconds with load.
 const LEAST: usize = 10;

@@ -9,7 +9,7 @@ use crate::verdict::{About, Confidence, Said};
 
 /// Smallest time in ms after the planned end that is reported.
 const LEAST_MS: i64 = 5000;
-/// Smallest such time as a share of the planned length.
+/// Smallest time after the planned end that is reported, as a share of the planned length.
 const LEAST: f64 = 0.05;
 /// Time in ms after the planned end within which a second still counts as the last one under load.
 const SOON_MS: i64 = 1000;

@@ -33,7 +33,8 @@ const WAIT: f64 = 0.5;
 /// Smallest share of the users that are idle, beyond the pauses of the light load, if the plan sets the rate. If the
 /// target limits the rate, hardly any user is idle.
 const IDLE: f64 = 0.3;
-/// Smallest number of such users. With up to 6 users, this number decides.
+/// Smallest number of users that are idle, beyond the pauses of the light load, if the plan sets the rate. With up to 6
+/// users, this number decides.
 const IDLE_USERS: f64 = 2.0;
 /// Share of the full rate from which the rate under the light load counts as the same.
 const SAME: f64 = 0.85;

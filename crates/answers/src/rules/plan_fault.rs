@@ -12,12 +12,13 @@ use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 /// Number of a label's first requests that are checked.
 const EARLY_SAMPLES: u64 = 100;
-/// Smallest share of errors among these requests for a finding. k6's rule uses 15 % of the first 100 iterations.
+/// Smallest share of errors among a label's first 100 requests for a finding. k6's rule uses 15 % of the first 100
+/// iterations.
 const EARLY_SHARE: f64 = 0.15;
-/// Number of requests at the beginning that all succeed if the target works at first. If half of all requests fail,
-/// that hardly ever happens by chance.
+/// Number of requests at the beginning that all succeed if the target works at first. If half of all requests fail, ten
+/// in a row hardly ever succeed by chance.
 const FIRST_SAMPLES: u64 = 10;
-/// Share of errors among the checked requests from which such a beginning rules out a fault of the plan.
+/// Share of errors among a label's first 100 requests from which a good beginning rules out a fault of the plan.
 const HALF: f64 = 0.5;
 /// Share of failed requests from which a label counts as always failing.
 const ALWAYS: f64 = 0.9;

@@ -26,13 +26,14 @@ const NO_MORE: f64 = 1.1;
 /// Smallest earlier rate of starts that counts as the same load, as a share of the final rate: a growing load may
 /// already exceed the limit at this rate.
 const RISING: f64 = 0.4;
-/// Number of parts of equal length into which the period is divided.
+/// Number of parts of equal length into which the period with the same rate of starts is divided.
 const PARTS: usize = 4;
-/// Smallest growth of users in each part, as a share of the growth if users had ended at a constant rate.
+/// Smallest growth of users in each part of that period, as a share of the growth if users had ended at a constant
+/// rate.
 const EVEN: f64 = 0.4;
-/// Smallest growth of the number of users.
+/// Smallest growth of the number of users for a finding.
 const GROWTH: f64 = 20.0;
-/// Smallest growth of the number of users as a share of the starts.
+/// Smallest growth of the number of users for a finding, as a share of the starts.
 const GROWTH_SHARE: f64 = 0.05;
 /// Smallest share of the users at the end that wait for responses.
 const WAITING: f64 = 0.5;

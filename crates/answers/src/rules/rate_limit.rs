@@ -26,9 +26,9 @@ const REFUSED: u64 = 10;
 const REFUSED_SHARE: f64 = 0.001;
 /// Smallest number of adjacent seconds with refusals that determine the rate of accepted requests.
 const REFUSING: usize = 5;
-/// Number of blocks of these seconds whose rates are compared.
+/// Number of blocks of seconds with refusals whose rates of accepted requests are compared.
 const BLOCKS: usize = 3;
-/// Largest relative difference of the rate between these blocks.
+/// Largest relative difference of the rate of accepted requests between blocks of seconds with refusals.
 const ALIKE: f64 = 0.3;
 /// Largest variation of the rate of successful responses, between blocks of 10 s, that counts as a fixed rate.
 const FIXED: f64 = 0.02;
@@ -42,13 +42,14 @@ const MOSTLY: f64 = 0.95;
 const FASTER: f64 = 0.5;
 /// Smallest number of requests for a limit that only the constant rate shows.
 const SAMPLES: u64 = 1000;
-/// Smallest number of seconds with failures for such a limit; number of first seconds that show the light load.
+/// Smallest number of seconds with failures for a limit that only the constant rate shows; number of first seconds that
+/// show the light load.
 const SECONDS: usize = 30;
 /// Length in seconds of a window in which the rate of delayed responses is measured.
 const WINDOW: usize = 5;
-/// Smallest number of such windows.
+/// Smallest number of windows in which the rate of delayed responses is measured.
 const WINDOWS: usize = 6;
-/// Largest variation of the rate between such windows.
+/// Largest variation of the rate of delayed responses between windows.
 const FLAT: f64 = 0.05;
 /// Smallest number of samples under light load.
 const ALONE: u64 = 20;
@@ -191,7 +192,7 @@ fn said_by_server(record: &Record) -> Option<Said> {
     )
 }
 
-/// Adds the passed rate to a finding, if it is known.
+/// Adds the rate of accepted requests to a finding, if the rate is known.
 fn with_rate(finding: Finding, through: Option<(f64, Words)>, span: Span) -> Finding {
     match through {
         Some((rate, _)) => finding.with("passed", rate, "1/s", span),

@@ -26,11 +26,12 @@ const ABOVE: f64 = 0.5;
 const FEW: f64 = 0.02;
 /// Smallest ratio of the share of resets in the upper half of the loads above the threshold to that in the lower half.
 const GROWS: f64 = 1.4;
-/// Smallest difference between the resets in both halves, in standard deviations of a Poisson number.
+/// Smallest difference between the resets in the upper and the lower half of the loads, in standard deviations of a
+/// Poisson number.
 const BEYOND: f64 = 3.0;
 /// Smallest number of seconds under a lighter load after the first reset.
 const LATER_SECONDS: usize = 5;
-/// Smallest number of requests in these seconds.
+/// Smallest number of requests under a lighter load after the first reset.
 const LATER_SAMPLES: u64 = 100;
 
 /// Returns a phrase about the number of resets among requests below the threshold.

@@ -10,7 +10,7 @@ use super::say::{found, lacks, words};
 use crate::autocorrelation::effective;
 use crate::verdict::{About, Confidence, Said};
 
-/// Smallest number of independent samples beyond a percentile.
+/// Smallest number of independent samples that must lie beyond a percentile, for the percentile to be meaningful.
 const BEYOND: f64 = 10.0;
 /// The percentile that every summary shows.
 const SHOWN: f64 = 0.99;

@@ -19,8 +19,8 @@ const ID: &str = "host_sessions";
 const MANY: f64 = 3.0;
 /// Smallest number of connections of the run with which a device's sessions are compared.
 const HELD: f64 = 20.0;
-/// Largest number of connections opened per request for such a comparison: a plan that opens a connection per request
-/// fills the device itself.
+/// Largest number of connections opened per request by a run with which a device's sessions are compared: a plan that
+/// opens a connection per request fills the device itself.
 const OPENED: f64 = 0.2;
 /// Smallest share of the run's connections that are open at the first reading for a run which held its connections from
 /// the start: then the reading does not show the sessions of others.

@@ -23,7 +23,7 @@ use crate::verdict::{About, Confidence, Said, Words};
 
 /// Smallest number of errors of the target itself.
 const FAILURES: u64 = 30;
-/// Smallest share of these errors among all errors.
+/// Smallest share of the target's own errors among all errors.
 const MOST: f64 = 0.95;
 /// Failed share of a label's requests from which the label is left out.
 const PART: f64 = 0.97;
@@ -35,7 +35,7 @@ const LENGTH: (f64, f64) = (2.0, 120_000.0);
 const LONG: f64 = 900.0;
 /// Smallest number of responses that took longer than the failures.
 const LONGER: u64 = 10;
-/// Smallest number of such responses, as a share of the failures.
+/// Smallest number of responses that took longer than the failures, as a share of the failures.
 const LONGER_SHARE: f64 = 0.05;
 /// Parts of the messages of pools without a free connection: HikariCP, DBCP and Commons Pool, Tomcat, Jedis, SQLAlchemy,
 /// Hibernate.
@@ -50,7 +50,7 @@ const POOLS: [&str; 7] = [
 ];
 /// Range, as a share of their median time, in which nine of ten failures lie.
 const WITHIN: f64 = 0.25;
-/// Such a range in ms; the larger one counts.
+/// Range in ms in which nine of ten failures lie; the larger of `WITHIN` and this range counts.
 const WITHIN_MS: f64 = 1.5;
 /// Smallest ratio of the spread of responses' times to that of failures' times.
 const WIDER: f64 = 2.0;
@@ -63,15 +63,15 @@ const FASTEST: f64 = 0.001;
 const KNOWN: f64 = 0.1;
 /// Smallest number of seconds in each third of the seconds, in order of requests in flight.
 const THIRD: usize = 5;
-/// Smallest ratio of the failed share in the third with the most requests in flight to that in the third with the
-/// fewest.
+/// Smallest ratio of the failed share in the third of the seconds with the most requests in flight to that in the third
+/// with the fewest.
 const MORE: f64 = 3.0;
 /// Smallest number of seconds for a correlation of failures with response times.
 const FOLLOWING: usize = 10;
-/// Probability of Student's t that the correlation must exceed.
+/// Probability of Student's t that the correlation of failures with response times must exceed.
 const SURE: f64 = 0.9975;
-/// Smallest correlation of the changes between adjacent seconds, as a share of the correlation: a common trend of both
-/// is not enough.
+/// Smallest correlation of the changes of both between adjacent seconds, as a share of the correlation of failures with
+/// response times: a common trend is not enough.
 const ALSO_NEXT: f64 = 0.5;
 
 /// Returns true for errors of the target itself. A client's own time limit is not such an error, and refused

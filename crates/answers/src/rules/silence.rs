@@ -22,7 +22,7 @@ const LEAST: usize = 20;
 const BEFORE: u64 = 10;
 /// Smallest number of responses missing during the silence, at the rate around it.
 const MISSING: f64 = 12.0;
-/// Number of slots on each side of the silence from which this rate is taken.
+/// Number of slots of 100 ms on each side of a silence from which the usual rate of responses is taken.
 const AROUND: usize = 50;
 /// Smallest number of requests that waited.
 const WAITED: u64 = 3;
@@ -30,7 +30,7 @@ const WAITED: u64 = 3;
 const AT_A_TIME: f64 = 2.5;
 /// Smallest excess over the usual time, as a share of it, for a request that waited; `LONGER_MS` is added.
 const LONGER: f64 = 0.5;
-/// Smallest excess over the usual time in ms.
+/// Smallest excess over the usual time in ms for a request that waited.
 const LONGER_MS: f64 = 100.0;
 /// Largest share of the silence in which the generator was paused, and largest share of the lag in the requests' time
 /// after the silence.

@@ -16,7 +16,7 @@ use crate::verdict::Said;
 
 /// Smallest growth of a label's times within the light load, as a ratio.
 const SLOWER: f64 = 1.1;
-/// Smallest growth of these times in standard errors.
+/// Smallest growth of a label's times within the light load, in standard errors.
 const SURE: f64 = 3.0;
 /// Smallest number of requests of a label in each half of the light load.
 const HALF: f64 = 5.0;
@@ -40,7 +40,7 @@ impl Logarithms {
         self.sum / self.n
     }
 
-    /// Returns the variance of the mean.
+    /// Returns the variance of the mean logarithm.
     fn error(&self) -> f64 {
         let variance = (self.squares / self.n - self.mean().powi(2)).max(0.0);
         variance / (self.n - 1.0)

@@ -24,15 +24,17 @@ const MISSING: f64 = 12.0;
 const LONGEST: usize = 50;
 /// Number of slots after a gap in which the completions resume.
 const BURST: usize = 3;
-/// Smallest share of the usual completions in these slots: users in step leave some slots empty.
+/// Smallest share of the usual completions in the slots after a gap: users in step leave some slots empty.
 const AGAIN: f64 = 0.6;
 /// Number of slots after a gap in which the waiting requests complete.
 const AT_ONCE: usize = 2;
-/// Smallest share of the waiting requests that complete in these slots: an answered user sends the next request.
+/// Smallest share of the waiting requests that complete in the first slots after a gap: an answered user sends the next
+/// request.
 const WAITED: f64 = 0.8;
 /// Smallest number of responses in the seconds after a gap that took longer than usual.
 const HELD: u64 = 3;
-/// Smallest excess of such a response over the median, as a share of the gap's length.
+/// Smallest excess of a response's time over the median, as a share of the gap's length, for a response that waited
+/// during the gap.
 const HELD_PART: f64 = 0.5;
 /// Smallest number of gaps for a finding.
 const GAPS: usize = 5;

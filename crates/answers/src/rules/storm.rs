@@ -17,18 +17,19 @@ use crate::verdict::{About, Confidence, Finding};
 const LEAST: u64 = 20;
 /// Largest share of failures.
 const FAILED: f64 = 0.05;
-/// Smallest longest time of a request in ms.
+/// Smallest time in ms of the longest request.
 const LONG_MS: f64 = 2000.0;
 /// Smallest ratio of the longest time to the shortest time.
 const LONGER: f64 = 4.0;
 /// Largest difference in ms between the mean starts of requests that end in different seconds, if they started at once;
 /// `AT_ONCE` is added. The end of a request is known to a slot of 100 ms, so a mean start is off by at most 50 ms.
 const AT_ONCE_MS: f64 = 300.0;
-/// Part of this difference that depends on the longest time, as a share of it.
+/// Largest difference between the mean starts of requests that end in different seconds, if they started at once, as a
+/// share of the longest time; `AT_ONCE_MS` is added.
 const AT_ONCE: f64 = 0.05;
-/// Mean number of responses in an interval.
+/// Mean number of responses in an interval in which responses are counted.
 const EACH: f64 = 4.0;
-/// Smallest number of intervals.
+/// Smallest number of intervals in which responses are counted.
 const PIECES: usize = 8;
 /// Largest variance of the responses in the intervals as a share of their mean, which is about 1 by chance. In 8
 /// intervals, chance leads to at most 0.3 in 5 % of cases; in 20 intervals, in 0.1 %.

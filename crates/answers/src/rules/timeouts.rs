@@ -16,7 +16,7 @@ use crate::verdict::{About, Confidence, Said, Words};
 
 /// Smallest number of errors or closes of the same age.
 const SAME_LEAST: u64 = 10;
-/// Smallest share of these errors or closes among all errors or closes.
+/// Smallest share of errors or closes of the same age among all errors or closes.
 const SAME_SHARE: f64 = 0.5;
 /// Largest relative spread of equal ages of errors or closes.
 const WITHIN: f64 = 0.05;
@@ -43,11 +43,11 @@ const USUAL: [f64; 12] = [1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 30.0, 60.0, 75.0, 120
 /// and ip-sysctl.
 const SYN_AGES: [f64; 13] =
     [1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 11.0, 15.0, 19.0, 31.0, 35.0, 63.0, 67.0];
-/// Largest relative excess of a connect's time over such an age.
+/// Largest relative excess of a connect's time over the age of a SYN retransmission.
 const SYN_WITHIN: f64 = 0.1;
-/// Smallest number of connects at such an age.
+/// Smallest number of connects at the age of a SYN retransmission.
 const SYN_LEAST: u64 = 10;
-/// Smallest share of connects at such an age.
+/// Smallest share of connects at the age of a SYN retransmission among all connects.
 const SYN_SHARE: f64 = 0.001;
 /// Shortest time in µs of a slow connect.
 const SLOW_CONNECT: u64 = 500_000;

@@ -33,13 +33,13 @@ pub(super) struct Line {
     slope: f64,
     /// Weighted mean of the logarithms of the loads.
     centre: f64,
-    /// Weighted sum of the squared distances of these logarithms from their mean.
+    /// Weighted sum of the squared distances of the loads' logarithms from their mean.
     squares: f64,
     /// Sum of the weights of the probes.
     weight: f64,
     /// Standard deviation of the logarithm of a probe's margin.
     deviation: f64,
-    /// Degrees of freedom of this deviation.
+    /// Degrees of freedom of `deviation`.
     df: f64,
 }
 
