@@ -87,8 +87,8 @@ fn start_fetch(
     sessions.start(&mut cx.around(), ticket);
 }
 
-/// Handles the answer to a request for a value. Returns false if the run has ended meanwhile; then the user ends
-/// too.
+/// Stores the value that a server has returned, and continues the user when no value must be put back first. Returns
+/// false if the run has ended meanwhile; then the user ends too.
 pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) -> bool {
     let exchange = &mut sessions.exchanges[ticket];
     let (index, ended, head) = (exchange.user, exchange.ended, exchange.answer.head);

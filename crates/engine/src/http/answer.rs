@@ -34,7 +34,7 @@ impl Answers {
         Self { bodies: Bodies::new() }
     }
 
-    /// Handles the end of an exchange: the response has arrived, or the exchange failed.
+    /// Handles the end of an exchange, with a response or a failure: continues or completes the sample.
     #[inline]
     pub(super) fn end(
         &mut self,

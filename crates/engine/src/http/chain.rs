@@ -11,7 +11,7 @@ use crate::ids::UserId;
 use crate::time::timing::{Timing, TraceId};
 use crate::users::Redirect;
 
-/// Begins a chain with its first hop.
+/// Creates a redirect chain, which begins with the request and the start time of its first hop.
 pub(super) fn begin_chain(
     cx: &mut Context<'_>,
     timing: &Timing,
@@ -117,7 +117,7 @@ pub(crate) fn conclude_chain(
     end_chain(cx, index, id, outcome, hop);
 }
 
-/// Fails the redirect chain because a hop failed.
+/// Completes the sample of a redirect chain as failed, because a hop has failed.
 pub(crate) fn fail_chain(
     cx: &mut Context<'_>,
     (index, id): (UserId, SamplerId),
@@ -134,7 +134,7 @@ pub(crate) fn fail_chain(
     end_chain(cx, index, id, outcome, hop);
 }
 
-/// Completes the sample of a chain with the result of its last hop.
+/// Completes the sample of a redirect chain with the result of its last hop.
 fn end_chain(
     cx: &mut Context<'_>,
     index: UserId,

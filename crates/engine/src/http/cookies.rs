@@ -10,8 +10,8 @@ use crate::session::Sessions;
 use crate::session::http1::Stash;
 use crate::users::branches::Branches;
 
-/// Prepares a user for its first HTTP sample in an iteration. If each iteration is a different user, the connections
-/// and sessions of the previous iteration are dropped.
+/// Prepares a user for its first HTTP sample in an iteration: if the iteration counts as a different user, the
+/// connections and TLS sessions of the previous iteration are dropped.
 pub(crate) fn refresh_user(cx: &mut Context<'_>, sessions: &mut Sessions, index: UserId) {
     let user = &mut cx.users[index];
     if !std::mem::replace(&mut user.fresh, false) {
@@ -102,7 +102,7 @@ pub(crate) fn show_cookie(cx: &mut Context<'_>, index: UserId, cookie: &str, val
     cx.texts.give(name);
 }
 
-/// Begins an iteration of the group: clears the cookies, caches and connections that the plan clears for each
+/// Begins an iteration of the group: clears the cookies, resolved host names and caches that the plan clears for each
 /// iteration.
 pub(crate) fn begin_iteration(cx: &mut Context<'_>, index: UserId) {
     let plan = cx.plan;

@@ -254,7 +254,7 @@ pub(crate) fn proxy_login(
     cx.net.routes[route].tunnel.as_ref()?.credentials.clone()
 }
 
-/// Replaces the credentials lines of a request.
+/// Replaces the lines `Authorization` and `Proxy-Authorization` of a request.
 fn write_credentials(cx: &mut Context<'_>, round: &mut Round, out: &mut Vec<u8>) {
     let mut lines = Vec::new();
     if !round.own || round.proxy.is_some() {

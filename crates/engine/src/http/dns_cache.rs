@@ -114,7 +114,8 @@ pub(crate) fn keep_name(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: T
     sessions.lines[line].opening.route = via;
 }
 
-/// Handles the resolver's answer for a host that the plan defines, or for a query to the plan's own name servers.
+/// Handles the addresses of a host that the plan defines, or the answer of the plan's own name servers: connects to the
+/// addresses, or fails the exchange.
 pub(crate) fn on_named(
     cx: &mut Context<'_>,
     sessions: &mut Sessions,

@@ -26,7 +26,7 @@ type Known = Result<Option<Box<Sealer>>, String>;
 /// The gateways of a core, with their keys.
 #[derive(Debug)]
 pub(crate) struct Gateways {
-    /// Keys per gateway; the settings are evaluated at their first use.
+    /// For each gateway: its keys; `None` until a request uses the gateway and its settings are evaluated.
     known: Vec<Option<Known>>,
     sealed: Sealed,
     /// Buffer for header lines.

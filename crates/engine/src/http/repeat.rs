@@ -92,7 +92,8 @@ fn was_closed(failure: &Failure) -> bool {
     matches!(failure, Failure::Socket(_) | Failure::Http(wire::http1::Error::NoResponse))
 }
 
-/// Returns true if a request that got no response is resent.
+/// Returns true if a request that got no response is resent: by Java's own client, because of the property
+/// `throng.http.retry_stale`, or by HttpClient's retry handler.
 fn repeats(requests: &FixedRequests, cx: &Context<'_>, exchange: &Exchange) -> bool {
     let Call::Http(http) = &exchange.call else { return false };
     let settings = &cx.run.settings;

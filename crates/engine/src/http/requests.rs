@@ -43,7 +43,7 @@ impl Requests {
         self.outgoing.begin(cx, sessions, of, http)
     }
 
-    /// Handles the end of an exchange: the response has arrived, or the exchange failed.
+    /// Handles the end of an exchange, with a response or a failure: continues or completes the sample.
     #[inline]
     pub(crate) fn end(&mut self, cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) {
         self.answers.end(&mut self.outgoing, cx, sessions, ticket);
@@ -61,7 +61,7 @@ impl Requests {
         resources::load_page(&mut self.outgoing, cx, sessions, of, timing, result)
     }
 
-    /// Handles the end of a download.
+    /// Handles the end of a download: adds its result to the page, and starts further downloads.
     pub(crate) fn branch_done(
         &mut self,
         cx: &mut Context<'_>,

@@ -14,7 +14,7 @@ use crate::ids::UserId;
 use crate::session::http1::Stash;
 use crate::users::NO_USER;
 
-/// Stores the cookies of a response.
+/// Stores the cookies of a response in the jar of its user or of its resource.
 pub(crate) fn take_cookies(cx: &mut Context<'_>, index: UserId, id: SamplerId, stash: &Stash) {
     let Some(manager) = cookie_manager(cx, id) else { return };
     let owner = own_jar(cx, index, manager);

@@ -67,7 +67,7 @@ pub(super) enum Tunnelled {
     Failed(Failure),
 }
 
-/// Handles the proxy's response to a `CONNECT` request.
+/// Handles the proxy's response to a `CONNECT` request: continues with TLS through the tunnel, or handles the refusal.
 pub(super) fn end_tunnelling(
     cx: &mut Context<'_>,
     sessions: &mut Sessions,

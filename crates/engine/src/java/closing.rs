@@ -85,7 +85,7 @@ impl Jobs {
         }
     }
 
-    /// Keeps a copy of a result as the previous one, for elements that read it in the next sample.
+    /// Keeps a copy of a result as the user's previous result, for elements that read it in the next sample.
     pub(crate) fn keep_previous(&self, cx: &mut Context<'_>, index: UserId, result: &SampleResult) {
         if !self.keeps() {
             return;

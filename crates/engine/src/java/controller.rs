@@ -35,7 +35,7 @@ struct Open {
 /// A user's open calls and unsent notices to Java-backed controllers.
 #[derive(Debug, Default)]
 pub(super) struct Questions {
-    /// Open calls to controllers. Each call was made within the previous one.
+    /// Open calls to controllers, from the outermost to the innermost.
     open: Vec<Open>,
     /// Notices to controllers that are sent with the next question.
     untold: Vec<Notice>,

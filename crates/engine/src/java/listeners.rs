@@ -62,8 +62,8 @@ impl Jobs {
         self.hand_over_run(cx, index, closing.wait(), Act::Listener, told);
     }
 
-    /// Keeps a copy of a transaction's sample until the user's next sampler, if Java listeners must receive it.
-    /// Returns false if there are no such listeners.
+    /// Keeps a copy of a transaction's sample until the user's next sampler, if Java listeners must receive it or an
+    /// earlier sample that is still undelivered. Returns false if no copy is kept.
     pub(crate) fn keeps_for_listeners(
         &self,
         cx: &mut Context<'_>,

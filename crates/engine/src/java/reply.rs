@@ -87,7 +87,7 @@ pub(crate) fn status<'a>(reader: &mut Reader<'a>) -> Result<Status<'a>, Failed> 
 }
 
 impl<'a> Reply<'a> {
-    /// Reads the reply to a job that did `act`.
+    /// Reads the reply to a job of the kind `act`.
     pub(crate) fn read(message: &'a [u8], act: Act) -> Result<Self, Failed> {
         let mut reader = Reader::new(message);
         let status = status(&mut reader)?;
