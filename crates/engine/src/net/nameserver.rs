@@ -134,7 +134,7 @@ fn read_search_path(text: &str) -> SearchPath {
 #[derive(Debug)]
 struct Task {
     lookup: Lookup,
-    /// Index of the current alias.
+    /// Index of the alias that is being resolved, in the aliases of the lookup.
     at: usize,
     found: Vec<(String, SocketAddr)>,
     servers: Vec<SocketAddr>,
@@ -488,7 +488,7 @@ impl QueryState {
         self.buffer = buffer;
     }
 
-    /// Handles an answer of a server.
+    /// Handles an answer of a server: continues its lookup, or repeats the query over TCP if the answer is truncated.
     fn handle_answer(&mut self, token: u64, message: &[u8], whole: bool) {
         let Some(ask) = self.asks.get(&token) else { return };
         let Some(task) = self.tasks.get(&ask.task) else { return };

@@ -88,12 +88,12 @@ pub(crate) fn ask_for(socket: &Socket, port: u16) -> nix::Result<()> {
 }
 
 impl Ports {
-    /// Leaves the choice of all ports to the kernel.
+    /// Returns ports without a range: the kernel chooses all ports.
     pub(crate) fn of_kernel() -> Self {
         Self::new(None, 0, 1, 0)
     }
 
-    /// Returns the ports of the core with this rank; `None` leaves the choice to the kernel.
+    /// Returns the ports of the core with the rank `rank`. Without `range`, the kernel chooses all ports.
     pub(crate) fn new(range: Option<Range>, rank: u32, ranks: u32, seed: u64) -> Self {
         let (mut first, mut last) = (0, 0);
         if let Some(range) = &range {

@@ -145,7 +145,8 @@ impl Routes {
         self.add(pinned)
     }
 
-    /// Returns one mark per route if there are so many routes that the unused ones must be removed.
+    /// Returns unset marks for all routes, if there are so many routes that unused ones must be removed. The caller
+    /// marks the routes in use.
     pub(crate) fn marks(&self) -> Option<Marks> {
         self.are_many().then(|| Marks(vec![false; self.all.len()]))
     }

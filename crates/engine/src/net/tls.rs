@@ -1,7 +1,7 @@
 //! TLS of a run: its properties, the session cache of a connection, and the client certificate that it presents.
 //!
 //! Trust store, key store and cipher suites are read once, before the first user. A user gets its own configuration
-//! with its first secure connection, and drops it when an iteration is a different user.
+//! with its first secure connection, and drops it when an iteration counts as a different user.
 
 use std::sync::Arc;
 

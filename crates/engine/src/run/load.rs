@@ -247,7 +247,8 @@ fn is_scheduled(group: &Group) -> bool {
     matches!(group.profile, Profile::Open { .. } | Profile::Arrivals(_))
 }
 
-/// Sets the number of users. Each user starts its next iteration when it has finished the previous one.
+/// Replaces a group's load by a number of users. Each user starts its next iteration when it has finished the previous
+/// one.
 fn with_users(numbers: &mut Numbers, ask: &LoadSettings, group: &Group) {
     let own = numbers.at_once;
     let users = ask.users.unwrap_or(own);

@@ -99,7 +99,7 @@ impl Samples {
         self.finish(on, index, closing)
     }
 
-    /// Ends a sampler that has no result and is not reported.
+    /// Continues a user after a sampler that has no result and is not reported.
     pub(crate) fn close_without_result(
         &mut self,
         on: &mut Reporting<'_, '_>,

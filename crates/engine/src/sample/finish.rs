@@ -23,7 +23,8 @@ use crate::time::timing::{Timing, TraceId};
 use crate::users::SamplerChange;
 
 impl Samples {
-    /// Finishes a sample after its processors, its assertions and its Java listeners.
+    /// Records a sample, or adds it to another sample, after its processors, assertions and Java listeners have run.
+    /// Returns the next step of its user.
     pub(super) fn finish(
         &mut self,
         on: &mut Reporting<'_, '_>,
@@ -271,8 +272,8 @@ fn failure_words(result: &SampleResult, outcome: Outcome) -> &str {
     found.unwrap_or(&result.message)
 }
 
-/// Keeps the details of a sample for the report, with the requested parts of its result; a failed sample always has its
-/// messages.
+/// Keeps the details of a sample for the report: the parts of its result that are requested, and always the messages of
+/// a failed sample.
 #[cold]
 fn keep(
     cx: &mut Context<'_>,

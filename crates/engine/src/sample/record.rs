@@ -174,7 +174,7 @@ struct Written {
 }
 
 impl Written {
-    /// Returns true if the file receives the sample for the first time.
+    /// Adds a file. Returns true if the file has not received the sample yet.
     fn add(&mut self, file: usize) -> bool {
         if self.count >= self.files.len() || self.files[..self.count].contains(&file) {
             return false;

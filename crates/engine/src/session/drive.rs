@@ -17,7 +17,7 @@ use crate::time::clock::Nanos;
 use crate::users::Wait;
 
 impl Sessions {
-    /// Creates an exchange for a user's sampler, or for the start of an iteration.
+    /// Creates an exchange for a user's sampler, or for a value that an iteration needs at its start.
     #[inline]
     pub(crate) fn exchange(
         &mut self,

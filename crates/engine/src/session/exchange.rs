@@ -48,7 +48,7 @@ impl Call {
     }
 }
 
-/// The step after sending.
+/// The step that follows the sending of a request.
 #[derive(Debug, Default)]
 pub(crate) enum After {
     /// The exchange waits for a response.
@@ -145,7 +145,8 @@ pub(crate) struct Exchange {
     /// True if the kernel has accepted the whole request. For HTTP only.
     pub(crate) all_sent: bool,
     pub(crate) milestones: Milestones,
-    /// The class of the connection's address, set when the exchange leaves its connection. Not for HTTP.
+    /// The class of the connection's address, set when the exchange leaves its connection. HTTP samples read the class
+    /// from the connection instead.
     pub(crate) class: ClassId,
     pub(crate) answer: Lazy<Answer>,
     pub(crate) ending: Ending,

@@ -65,7 +65,8 @@ impl Sessions {
         id
     }
 
-    /// Handles a readable idle connection: the peer has closed it, or violated the protocol.
+    /// Reads an idle connection that has become readable. Unless only TLS session tickets have arrived, the peer has
+    /// closed the connection or violated the protocol.
     pub(super) fn read_idle(&mut self, around: &mut Around<'_>, id: LineId) {
         let mut scratch = std::mem::take(&mut around.net.scratch);
         let line = &mut self.lines[id];

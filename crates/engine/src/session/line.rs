@@ -23,7 +23,7 @@ impl LineId {
     /// Stands for "no connection".
     pub(crate) const NONE: Self = Self(u32::MAX);
 
-    /// Returns the index.
+    /// Returns the index of the connection in the slab.
     pub(super) fn at(self) -> usize {
         self.0 as usize
     }

@@ -113,7 +113,8 @@ impl Sessions {
         Some(id).filter(|id| *id != LineId::NONE).filter(waits)
     }
 
-    /// Handles an answer of the resolver. If an address was found, the route already has it.
+    /// Handles the resolver's answer for an exchange: connects, or fails the exchange. Addresses that were found are
+    /// already in the route.
     pub(crate) fn on_resolved(
         &mut self,
         around: &mut Around<'_>,
@@ -146,7 +147,7 @@ impl Sessions {
         self.on_opened(around, id, opened);
     }
 
-    /// Handles the result of a connection attempt.
+    /// Handles the result of a TCP connection attempt: continues the opening, or tries the next address.
     pub(super) fn on_connected(&mut self, around: &mut Around<'_>, id: LineId) {
         let Some(ticket) = self.lines[id].ticket else { return };
         let line = &mut self.lines[id];
@@ -158,7 +159,8 @@ impl Sessions {
         self.on_opened(around, id, opened);
     }
 
-    /// Handles the result of a step of a connection's opening.
+    /// Acts on the result of a step of a connection's opening: sets the time limit, starts the next step, or fails the
+    /// exchange.
     pub(super) fn on_opened(&mut self, around: &mut Around<'_>, id: LineId, opened: Opened) {
         let Some(ticket) = self.lines[id].ticket else { return };
         let exchange = &self.exchanges[ticket];

@@ -36,7 +36,7 @@ struct Wanted {
 }
 
 impl Sessions {
-    /// Handles a connection that is readable or writable.
+    /// Handles a connection that is readable or writable: continues its opening, sends unsent bytes, and reads.
     pub(crate) fn on_ready(&mut self, around: &mut Around<'_>, id: LineId, ready: Ready) {
         match self.lines[id].state {
             State::Open | State::Handshaking | State::Tunnelling => {

@@ -39,7 +39,7 @@ pub(crate) struct Tags {
 }
 
 impl Tags {
-    /// Parses the properties. The error is a message for the user.
+    /// Parses the properties of tags. The error is a message for the user.
     pub(super) fn of(get: &Properties<'_>) -> Result<Self, String> {
         let mut tags = Self::default();
         for tag in get.text(HEADERS, "").lines().filter(|line| !line.trim().is_empty()) {

@@ -39,7 +39,7 @@ impl Reporting<'_, '_> {
         }
     }
 
-    /// Ends a transaction without a parent sample that a sampler inside has left.
+    /// Ends a transaction without a parent sample, because a sampler inside has made its user leave the transaction.
     pub(crate) fn abort_transaction(&mut self, index: UserId, id: ControllerId) {
         if let Some(mut open) = self.take_open(index, id) {
             open.success = self.cx.users.of(index).last_ok;

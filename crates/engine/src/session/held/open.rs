@@ -119,7 +119,7 @@ impl Held {
         self.on_opened(around, at, opened);
     }
 
-    /// Handles the resolver's answer for a user's connection.
+    /// Handles the resolver's answer for a user's connection: connects, or fails the opening.
     pub(crate) fn on_resolved(
         &mut self,
         around: &mut Around<'_>,
@@ -161,7 +161,7 @@ impl Held {
         });
     }
 
-    /// Handles the result of a TCP connection attempt.
+    /// Handles the result of a TCP connection attempt: continues the opening, or tries the next address.
     pub(super) fn on_connected(&mut self, around: &mut Around<'_>, at: u32) {
         self.step(around, at, |around, opening, line, at| {
             let (slot, start, clock) = (Self::slot(at), opening.start, around.clock);
@@ -183,7 +183,8 @@ impl Held {
         self.on_opened(around, at, opened);
     }
 
-    /// Handles the result of a step of a connection's opening.
+    /// Acts on the result of a step of a connection's opening: sets the time limit, starts the next step, or fails the
+    /// opening.
     fn on_opened(&mut self, around: &mut Around<'_>, at: u32, opened: Opened) {
         let index = self[at].user;
         match opened {
@@ -339,7 +340,8 @@ impl Held {
         }
     }
 
-    /// Handles the part of the proxy's response that has arrived. Returns the number of used bytes.
+    /// Handles the part of the proxy's response that has arrived: continues with TLS or the upgrade when the response
+    /// is complete. Returns the number of used bytes.
     pub(super) fn on_tunnel_answer(
         &mut self,
         around: &mut Around<'_>,
@@ -360,7 +362,8 @@ impl Held {
         0
     }
 
-    /// Handles the part of the upgrade response that has arrived. Returns the number of used bytes.
+    /// Handles the part of the upgrade response that has arrived: completes the opening when the response is complete.
+    /// Returns the number of used bytes.
     pub(super) fn on_upgrade_answer(
         &mut self,
         around: &mut Around<'_>,

@@ -24,7 +24,7 @@ enum Taken {
 }
 
 impl Held {
-    /// Handles a connection that is readable or writable.
+    /// Handles a connection that is readable or writable: continues its opening, sends unsent bytes, and reads.
     pub(crate) fn on_ready(&mut self, around: &mut Around<'_>, at: u32, ready: Ready) {
         match self[at].state {
             State::Connecting => {
