@@ -30,7 +30,7 @@ pub struct Step {
     pub values_before: usize,
     /// Number of values in the part after the step.
     pub values_after: usize,
-    /// Probability of such a difference if both parts have the same mean.
+    /// Probability of a difference at least as large as the step if both parts have the same mean.
     pub p: f64,
 }
 

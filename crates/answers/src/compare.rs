@@ -146,7 +146,7 @@ pub struct Difference {
     pub change: f64,
     /// 95 % interval of the change.
     pub interval: Option<(f64, f64)>,
-    /// Probability (p) of such a difference between equal sides.
+    /// Probability (p) of a difference at least as large between equal sides.
     pub p: Option<f64>,
     /// p adjusted for the number of compared metrics.
     pub q: Option<f64>,

@@ -29,7 +29,7 @@ pub enum Kind {
     Counts,
     /// Subjects of the rules that found nothing.
     Checked,
-    /// Rules that lacked data, grouped by these data.
+    /// Rules that lacked data, grouped by the missing data.
     Unchecked,
 }
 

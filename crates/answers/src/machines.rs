@@ -101,8 +101,8 @@ fn apart(a: u64, b: u64) -> f64 {
     a.abs_diff(b) as f64 / a.max(b).max(1) as f64
 }
 
-/// Returns sentences about the hosts with the same JVM settings in all these runs. Hosts with the same settings
-/// share a sentence.
+/// Returns sentences about the hosts with the same JVM settings in all given runs. Hosts with the same settings share a
+/// sentence.
 pub(crate) fn unchanged(a: &[Record], b: &[Record]) -> Vec<Words> {
     let all: Vec<Vec<Machine<'_>>> = a.iter().chain(b).map(machines).collect();
     let Some((first, others)) = all.split_first() else { return Vec::new() };

@@ -16,7 +16,7 @@ pub struct Difference {
     pub low: f64,
     /// Upper end of the 95 % interval.
     pub high: f64,
-    /// Probability of such a difference if the two means are equal.
+    /// Probability of a difference at least as large if the two means are equal.
     pub p: f64,
 }
 

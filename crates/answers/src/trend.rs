@@ -24,7 +24,7 @@ pub struct Trend {
     pub high: f64,
     /// Value of the fitted line at the first value.
     pub start: f64,
-    /// Probability of such a drift in a series without one.
+    /// Probability of a drift at least as large in a series without drift.
     pub p: f64,
 }
 

@@ -65,9 +65,9 @@ pub struct Failures {
     /// 95 % interval of the change (R. Newcombe, Statistics in Medicine 17, 1998). It uses the number of independent
     /// samples that remain after accounting for clusters.
     pub interval: (f64, f64),
-    /// The interval if each failure were independent, which describes the variation within these runs.
+    /// Interval of the change if each failure were independent, which describes the variation within the compared runs.
     pub by_counts: (f64, f64),
-    /// Probability of such a difference between equal sides.
+    /// Probability of a difference at least as large between sides that fail equally often.
     pub p: f64,
     /// True if the difference is significant.
     pub is_beyond: bool,
@@ -333,8 +333,8 @@ fn widened(sides: &[Side; 2], effect: f64) -> (f64, f64) {
     interval([worth(0), worth(1)])
 }
 
-/// Returns the probability that the side with the larger share has this many failures or more if both sides fail
-/// equally often.
+/// Returns the probability that the side with the larger share has at least as many failures as observed if both sides
+/// fail equally often.
 fn chance((all, failed): (u64, u64), (of, other): (u64, u64), effect: f64) -> f64 {
     let (n, k) = ((all + of) as f64, (failed + other) as f64);
     if failed == 0 || other == of {

@@ -27,7 +27,7 @@ const ALIKE: f64 = 0.15;
 const ALIKE_S: f64 = 1.0;
 /// Largest ratio of the time of failures to the time of successful responses.
 const FASTER: f64 = 0.5;
-/// Number of seconds before a period of failures. Their response time is compared with the usual one.
+/// Number of seconds directly before a period of failures whose response time is compared with the usual response time.
 const BEFORE: usize = 2;
 /// Smallest ratio of the response time in the seconds before a period of failures to the usual response time.
 const SLOWER: f64 = 1.5;

@@ -21,8 +21,8 @@ const LONGER: f64 = 1.5;
 /// Largest expected number of gaps by chance in a run at which a gap counts as significant.
 pub(super) const SURE: f64 = 0.01;
 
-/// Returns the expected number of gaps as long as `gap` that chance makes in these seconds; `gap` is a range of slots
-/// of 100 ms. An open load has none: its responses follow the starts.
+/// Returns the expected number of gaps as long as `gap` that chance makes in the given seconds; `gap` is a range of
+/// slots of 100 ms. An open load has none: its responses follow the starts.
 pub(super) fn by_chance(
     record: &Record,
     seconds: &[Second],

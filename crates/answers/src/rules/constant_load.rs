@@ -264,7 +264,7 @@ fn waiting(record: &Record, seconds: &[Second], is_steady: bool) -> Option<Findi
     })
 }
 
-/// Returns the times of a label's successful samples in these seconds.
+/// Returns the times of a label's successful samples in the given seconds.
 fn good<'s>(seconds: impl IntoIterator<Item = &'s Second>, label: usize) -> Hist {
     let (mut all, mut failed) = (Hist::new(), Hist::new());
     for part in seconds.into_iter().filter_map(|s| s.labels.get(label as u32)) {

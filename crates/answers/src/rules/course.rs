@@ -43,7 +43,8 @@ const DRIFT_LONG: f64 = 0.25;
 const DRIFT_CHANCE: f64 = 0.01;
 /// Smallest number of requests per window of a label whose trend is tested separately from the other labels.
 const LABEL_SAMPLES: u64 = 20;
-/// A line explains a series better than a step if its residual is below this share of the step's residual.
+/// Largest ratio of the residual of the better explanation of a series, a line or a step, to the residual of the other
+/// one.
 const BETTER: f64 = 0.8;
 /// Share of failed requests above which the times of a period are mostly times of failures.
 const MOST: f64 = 0.5;

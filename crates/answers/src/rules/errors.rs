@@ -56,7 +56,7 @@ const FIRST_MS: i64 = 200;
 /// Longest period of failures in ms that may be a restart of the target.
 const SHORT_MS: i64 = 10_000;
 
-/// Formats the error with this cause number as [`words_of`] does; empty if there is no such cause.
+/// Formats the error with the number `cause` as [`words_of`] does; empty if there is no cause with this number.
 pub(super) fn reads(record: &Record, cause: usize) -> String {
     record.causes.get(cause).map_or_else(String::new, words_of)
 }
@@ -133,8 +133,8 @@ struct Until {
 }
 
 impl Until {
-    /// Returns the end of the last request that failed with this cause, if all `n` failed requests were kept. Otherwise
-    /// returns the end of its second, or of its interval in a long run.
+    /// Returns the end of the last request that failed with the given cause, if all `n` failed requests were kept.
+    /// Otherwise returns the end of its second, or of its interval in a long run.
     fn of(record: &Record, cause: usize, n: u64, last: &Second) -> Self {
         let kept = || record.kept.iter().filter(move |kept| kept.cause == Some(cause as u32));
         let end = |kept: &Kept| kept.start_ms + (kept.elapsed / 1_000_000) as i64;

@@ -76,7 +76,8 @@ const WITH_HALF: usize = 4;
 /// Smallest failed share of two adjacent pieces from which the variance of the number of successful requests is
 /// estimated.
 const THINNED: f64 = 0.1;
-/// Smallest number of pairs of adjacent pieces for an estimate of that variance.
+/// Smallest number of pairs of adjacent pieces from which the variance of the number of successful requests is
+/// estimated.
 const ADJACENT: usize = 20;
 /// Largest ratio of the ends of an interval of the limit that counts as narrow.
 const NARROW: f64 = 1.3;

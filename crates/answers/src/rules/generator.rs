@@ -45,7 +45,7 @@ const LAG_BAD: f64 = 100.0;
 const LAG_LEAST: f64 = 0.1;
 /// Lag in ms at the p99 below which the lag is harmless, even if it is most of a short response time.
 const LAG_FLOOR: f64 = 10.0;
-/// Smallest ratio of the p99 of the lag to the p99 of the response time at which the lag distorts the latter.
+/// Smallest ratio of the p99 of the lag to the p99 of the response time at which the lag distorts response times.
 const LAG_SHARE: f64 = 0.25;
 /// Smallest share of the lag in all response time at which the lag distorts means, if `LAG_MEAN` also holds.
 const LAG_OF_ALL: f64 = 0.1;

@@ -122,8 +122,8 @@ fn is_quiet(record: &Record, (first, last, good): (usize, usize, u64)) -> bool {
         && missing >= MISSING
 }
 
-/// Returns the numbers of failed and of cut requests of a label in these seconds. Returns `None` if there are none, if
-/// some failures were not caused by a time limit, or if the kept samples do not show the causes.
+/// Returns the numbers of failed and of cut requests of a label in the given seconds. Returns `None` if there are none,
+/// if some failures were not caused by a time limit, or if the kept samples do not show the causes.
 fn waited(record: &Record, label: u32, seconds: &[Second]) -> Option<(u64, u64)> {
     let own: Vec<(u64, u64)> = seconds
         .iter()

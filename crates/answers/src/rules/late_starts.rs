@@ -352,8 +352,8 @@ fn time_of<'s>(seconds: impl Iterator<Item = &'s Second>) -> f64 {
     mean(&times)
 }
 
-/// Returns the finding that the target causes late starts: all users wait for responses, which took a fraction of that
-/// time under light load. More users would wait, too.
+/// Returns the finding that the target causes late starts: all users wait for responses, which took a fraction of their
+/// present time under light load. More users would wait, too.
 fn by_the_target(
     run: &Run<'_>,
     missing: &Missing,

@@ -23,7 +23,7 @@ const OWN: f64 = 16.0;
 /// Shortest pause of the process in ns that is reported. The engine counts pauses from the same length.
 const STALL: u64 = 200_000_000;
 
-/// True if the whole generator process paused in this second.
+/// True if the whole generator process paused in a second.
 pub(super) fn is_stall(second: &record::Second) -> bool {
     second.generator.stall >= STALL
 }

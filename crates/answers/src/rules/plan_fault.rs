@@ -65,8 +65,8 @@ fn early(seconds: &[Second], labels: usize) -> Vec<Early> {
     all.into_iter().map(share).collect()
 }
 
-/// Returns the most frequent of the causes that first occurred under this label. If there is none, returns the most
-/// frequent cause of the run.
+/// Returns the most frequent of the causes that first occurred under the given label. If there is none, returns the
+/// most frequent cause of the run.
 fn cause_of_label(record: &Record, label: &str) -> Option<usize> {
     let all = causes(whole(record));
     let is_own = |cause: usize| record.causes.get(cause).is_some_and(|c| *c.first_label == *label);

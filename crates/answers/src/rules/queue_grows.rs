@@ -28,8 +28,8 @@ const NO_MORE: f64 = 1.1;
 const RISING: f64 = 0.4;
 /// Number of parts of equal length into which the period with the same rate of starts is divided.
 const PARTS: usize = 4;
-/// Smallest growth of users in each part of that period, as a share of the growth if users had ended at a constant
-/// rate.
+/// Smallest growth of users in each part of the period with the same rate of starts, as a share of the growth if users
+/// had ended at a constant rate.
 const EVEN: f64 = 0.4;
 /// Smallest growth of the number of users for a finding.
 const GROWTH: f64 = 20.0;

@@ -77,8 +77,8 @@ fn passed(seconds: &[Second]) -> f64 {
     good as f64 / super::figures::length_s(seconds).max(1e-3)
 }
 
-/// Returns the labels whose requests are refused in these seconds, and words on them if there are other labels. `None`
-/// if requests of several labels fail, some of them for other causes.
+/// Returns the labels whose requests are refused in the given seconds, and words on them if there are other labels.
+/// `None` if requests of several labels fail, some of them for other causes.
 fn refused_labels(record: &Record, cause: usize, seconds: &[&Second]) -> Option<(Vec<u32>, Words)> {
     let sums = by_label(record, seconds.iter().copied());
     let refused: Vec<u32> =

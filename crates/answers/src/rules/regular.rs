@@ -29,7 +29,7 @@ const FLYING: f64 = 0.7;
 /// Lengths in ms of seconds that are used: in shorter or longer seconds, the slots do not have the usual length.
 const MS: std::ops::RangeInclusive<u32> = 900..=1100;
 
-/// True if a label's responses in these seconds are more regular than responses to independent users can be.
+/// True if a label's responses in the given seconds are more regular than responses to independent users can be.
 pub(super) fn are_regular(seconds: &[Second], label: u32) -> bool {
     let users = mean(&seconds.iter().map(|second| second.users as f64).collect::<Vec<_>>());
     let flying = mean(&seconds.iter().map(in_flight).collect::<Vec<_>>());
@@ -83,7 +83,8 @@ fn share_of_bound(slots: &[[f64; SLOTS]], width: usize, users: f64) -> Option<(f
     Some((of_bound, median(&shares) / below))
 }
 
-/// Returns the smallest variance of the number of responses in a slot, with this mean, to independent users.
+/// Returns the smallest possible variance of the number of responses in a slot to independent users. `mean`: the mean
+/// number of responses in a slot.
 fn least_variance(mean: f64, users: f64) -> f64 {
     let rest = (mean / users).fract();
     rest * (1.0 - rest) * users

@@ -25,7 +25,7 @@ const OPENED: f64 = 0.2;
 /// Smallest share of the run's connections that are open at the first reading for a run which held its connections from
 /// the start: then the reading does not show the sessions of others.
 const FROM_THE_START: f64 = 0.5;
-/// Divisor of the number of readings: the last part of the readings is compared with the first reading.
+/// Divisor of the number of seconds: 2 means that the second half of the run is compared with the first reading.
 const END: usize = 2;
 /// Share of the maximum number of sessions from which a device counts as full.
 const FULL: f64 = 0.97;
