@@ -50,7 +50,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) inbox: Inbox,
 }
 
-/// Connections of a core.
+/// State of a core for its connections: event driver, routes, addresses, pacing, and buffers.
 pub(crate) struct Net {
     pub(crate) driver: Driver,
     pub(crate) routes: Routes,

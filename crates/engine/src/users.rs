@@ -180,7 +180,7 @@ pub(crate) struct SamplerChange {
     pub(crate) label: Option<String>,
 }
 
-/// A chain of redirects.
+/// State of a redirect chain that a user follows.
 #[derive(Debug)]
 pub(crate) struct Redirect {
     /// The result of the whole chain; its sub-results are the hops.
@@ -210,7 +210,7 @@ pub(crate) struct Redirect {
     pub(crate) method: String,
 }
 
-/// A user at a barrier.
+/// The wait of a user at a barrier.
 #[derive(Debug)]
 pub(crate) struct BarrierWait {
     pub(crate) barrier: BarrierId,

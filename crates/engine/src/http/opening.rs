@@ -14,7 +14,7 @@ use crate::session::line::{ConnectionScope, LineId};
 use crate::time::clock::Nanos;
 use crate::users::Wait;
 
-/// Finds the connection pool of a request.
+/// Finds the connection pool to which a user's request belongs.
 #[derive(Debug)]
 pub(super) struct PoolFinder {
     /// True if the plan has Parallel Controllers, whose branches may have connections of their own.

@@ -10,7 +10,7 @@ use crate::ids::UserId;
 use crate::time::timing::Timing;
 use crate::users::Transaction;
 
-/// A transaction that has ended, with its sample.
+/// A transaction that has ended, with its sample, while its assertions run.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) open: Box<Transaction>,

@@ -5,7 +5,7 @@ use std::fmt;
 use plan::function::{Level, OutputLine};
 use serde::{Deserialize, Serialize};
 
-/// A message of a run.
+/// A message of a run for its user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Line {
     /// A log line: from functions and scripts of the plan, from Java classes, or about users and samples.

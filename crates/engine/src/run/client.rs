@@ -14,7 +14,7 @@ use crate::reports::figures::Batch;
 use crate::results::feed::BackendSettings;
 use crate::run::sender::{Carbon, Lines, Unusable};
 
-/// A client of a Backend Listener.
+/// The client of a Backend Listener: collects statistics or lines, and sends them.
 #[derive(Debug)]
 pub(crate) struct Client {
     interval: Duration,

@@ -1,4 +1,4 @@
-//! Options of a run.
+//! Options with which a caller starts a run.
 
 use std::collections::HashMap;
 use std::path::PathBuf;

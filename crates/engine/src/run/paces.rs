@@ -6,7 +6,7 @@ use plan::load;
 use plan::plan::{Child, ControllerKind, Group, Plan};
 use serde::{Deserialize, Serialize};
 
-/// The rates of a group's timers, kept until the load is known.
+/// Rates of a group's timers: each rate with the users that share it, and the schedule of a rate that changes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Paces(pub(super) Vec<(f64, Sharing)>, pub(super) Vec<load::Phase>);
 

@@ -12,7 +12,7 @@ use crate::run::load::NEVER_MS;
 use crate::run::paces::{Paces, Sharing};
 use crate::time::clock::MS;
 
-/// The load of a run.
+/// The load that a run plans.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TotalLoad {
     /// Number of concurrent users of all main groups.

@@ -200,7 +200,7 @@ fn errors(result: &SampleResult) -> u32 {
     if result.count > 1 { result.errors } else { u32::from(!result.success) }
 }
 
-/// Data of a row that are not in its result.
+/// Data that a row contains in addition to its result.
 struct About<'a> {
     thread_name: &'a str,
     /// Number of active users of the group, and of the whole run.

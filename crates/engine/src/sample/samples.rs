@@ -10,7 +10,7 @@ use crate::time::clock::Nanos;
 /// Series whose values come from variables: index of the series, and name of the variable.
 type Extracted = Box<[(usize, String)]>;
 
-/// State of a core's samples.
+/// State of a core for its samples: labels, series, and time limits.
 pub(crate) struct Samples {
     /// Labels of samplers with a constant name.
     pub(crate) labels: Vec<Option<LabelId>>,

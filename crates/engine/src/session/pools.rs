@@ -26,7 +26,7 @@ pub(crate) enum Share {
     None,
 }
 
-/// A pool of connections.
+/// A pool of connections to one route, which the users of a core share.
 #[derive(Debug)]
 struct Pool {
     number: u32,

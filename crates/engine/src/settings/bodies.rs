@@ -7,7 +7,7 @@ const MAX_RESPONSE: usize = 512 << 20;
 /// JMeter's default size limit in bytes for the kept part of a file: 10 MiB.
 const MAX_FILE: i64 = 10 << 20;
 
-/// Settings of bodies.
+/// Settings of bodies: size limits of the kept parts, and the default encoding.
 #[derive(Clone, Debug)]
 pub(crate) struct Bodies {
     /// Maximum number of kept bytes of an HTTP body (`httpsampler.max_bytes_to_store_per_request`; 0 is unlimited).

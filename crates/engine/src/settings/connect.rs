@@ -8,7 +8,7 @@ use crate::net::resolve::Preference;
 use crate::net::tls::Secure;
 use crate::time::clock::{Nanos, SECOND};
 
-/// Settings of connections.
+/// Settings of connections: name resolution, local addresses, permitted targets, rate, and TLS.
 #[derive(Clone, Debug)]
 pub(crate) struct Connect {
     /// Time in nanoseconds for which a resolved address is used (`sun.net.inetaddr.ttl` in seconds; 30 s as in

@@ -2,7 +2,7 @@
 
 use super::{Properties, base_prefix};
 
-/// Settings of results.
+/// Settings of results and their files: time stamps, labels, variables, and the folder of file names.
 #[derive(Clone, Debug)]
 pub(crate) struct Results {
     /// True if time stamps are the end times of samples (`sampleresult.timestamp.start` is false or missing).

@@ -4,7 +4,7 @@ use crate::ids::UserId;
 use crate::time::clock::Nanos;
 use crate::time::wheel::Wheel;
 
-/// Timers of users.
+/// The timer wheel of a core's users, and the users with expired timers.
 pub(crate) struct Timers {
     pub(crate) wheel: Wheel,
     /// Users whose timers have fired and must be handled.
