@@ -75,7 +75,7 @@ const BESIDE_MS: f64 = 50.0;
 /// take a time between the two.
 const STEEP: f64 = 3.0;
 /// Smallest number of responses with a time between that of an idle target and the usual one, as a share of the number
-/// that theory gives for a growing queue.
+/// expected from a growing queue.
 const BETWEEN: f64 = 0.3;
 /// Longest time that counts as one between that of an idle target and the usual one, as a share of the usual time.
 const NEARLY: f64 = 0.75;
