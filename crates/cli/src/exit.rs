@@ -14,8 +14,9 @@ pub(crate) enum Exit {
     Usage = 2,
     /// The plan is invalid or contains elements that cannot run.
     Plan = 3,
-    /// A criterion was missed (`--fail`) or ended the run (`--abort-if`). Also returned without a run if no sample of
-    /// the plan can meet a criterion.
+    /// A criterion was missed (`--fail`), a change was found (`--fail-if`), or a criterion ended the run
+    /// (`--abort-if`). Also returned if no sample of the plan can have the label of a criterion (the run is not
+    /// started), if a search for capacity fails at its lightest load, and if `throng mgs verify` finds no settings.
     Criteria = 4,
     /// The run ended early although nobody requested it.
     Aborted = 5,

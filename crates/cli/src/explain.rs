@@ -57,6 +57,7 @@ const PAGES: &[Page] = &[
 
 /// Name of the page that is a plan. It is printed unchanged: `throng explain first-plan > plan.jmx`.
 const FIRST_PLAN: &str = "first-plan";
+/// Content of the page `first-plan`: the plan of the first example.
 const PLAN: &str = include_str!("../../../examples/00-one-request/plan.jmx");
 
 const START: &str = include_str!("../../../docs/start-here.md");

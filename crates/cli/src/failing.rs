@@ -4,7 +4,7 @@
 //! The messages are those of JMeter. They are the same for Java's classes and for scripts that run natively. A log
 //! line costs one comparison of its logger name.
 
-/// Prefixes of the names of classes that run scripts.
+/// Prefixes of the simple names of JMeter's classes that run scripts.
 const CLASSES: &[&str] =
     &["BSF", "BeanShell", "Groovy", "JSR223", "JavaScript", "Jexl2Function", "Jexl3Function"];
 
@@ -20,7 +20,7 @@ const WORDS: &[&str] = &[
     "Problem in ",
 ];
 
-/// Largest number of characters of a message that are shown.
+/// Largest number of characters that are shown of a message about a failed script.
 const MOST: usize = 240;
 
 /// Returns the failing script and its exception in one line, if this log line reports a failure.

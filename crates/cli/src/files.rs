@@ -10,8 +10,9 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// Largest number of files and folders in an entry of the list, and largest depth of folders.
+/// Largest number of files and folders in a folder that [`plain`] accepts.
 const MOST: usize = 20_000;
+/// Largest depth of nested folders in a folder that [`plain`] accepts.
 const DEEPEST: usize = 4;
 
 /// Opens a regular file, and returns it with its size. Returns an error for anything else.
@@ -30,7 +31,7 @@ pub(crate) fn read(path: &Path, most: u64) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Returns the last bytes of a file.
+/// Returns at most the last `bytes` bytes of a file.
 pub(crate) fn tail(path: &Path, bytes: u64) -> Option<Vec<u8>> {
     let (mut file, size) = open(path).ok()?;
     file.seek(SeekFrom::Start(size.saturating_sub(bytes))).ok()?;
@@ -44,8 +45,8 @@ pub(crate) fn size(path: &Path) -> Option<u64> {
     fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file).map(|about| about.len())
 }
 
-/// Checks that the path is a regular file, or a folder that contains only regular files and folders. The error is a
-/// message for the user.
+/// Checks that the path is a regular file, or a folder that contains only regular files, sockets and folders. The error
+/// is a message for the user.
 pub(crate) fn plain(path: &Path) -> Result<(), String> {
     if size(path).is_some() {
         return Ok(());

@@ -18,7 +18,7 @@ use crate::terminal;
 
 /// Default name of the NATS server's program.
 const SERVER: &str = "nats-server";
-/// Largest number of agents that can be requested as a number.
+/// Largest number of agents that `--agents` accepts as a number instead of names.
 const MOST: usize = 10_000;
 /// Longest wait until the NATS server listens.
 const LISTENS: Duration = Duration::from_secs(30);
@@ -100,7 +100,8 @@ fn names(given: &[String]) -> Result<Vec<String>, String> {
     }
 }
 
-/// Starts the server. In Debian, the program is in a folder that is not in the PATH of ordinary users.
+/// Starts the NATS server. If its default name is not found in PATH, starts it from `/usr/sbin`, where Debian installs
+/// it.
 fn start(program: &Path, config: &Path) -> io::Result<Child> {
     match start_by(program, config) {
         Err(error) if error.kind() == io::ErrorKind::NotFound && program == Path::new(SERVER) => {

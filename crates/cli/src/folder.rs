@@ -27,21 +27,25 @@ pub(crate) struct Folder {
     failed: bool,
     /// Number of seconds that could not be written to `seconds.jsonl`.
     seconds_lost: u64,
+    /// File of the record. `None` if it could not be opened.
     record: Option<File>,
     /// Number of seconds of the record that could not be written.
     record_lost: u64,
     /// Copy of the record in memory.
     memory: MemoryCopy,
+    /// Replaces the record of a long run by shortened copies.
     shorter: shorter::Shorter,
 }
 
-/// Permissions of the files in a run's folder, and permissions of the folder.
+/// Permissions of the files in a run's folder.
 const OWN_FILE: u32 = 0o600;
+/// Permissions of a run's folder.
 const OWN_FOLDER: u32 = 0o700;
-/// Files that are written at the end, and the bytes reserved for each of them.
+/// Names of the summaries that are written at the end of a run, and the disk space in bytes that is reserved for each.
 const KEPT: [(&str, u64); 2] = [("summary.json", 128 << 10), ("summary.txt", 32 << 10)];
-/// File with a line for each of the last seconds, and file with the older lines.
+/// Name of the file with a line for each of the latest seconds.
 pub(crate) const SECONDS: &str = "seconds.jsonl";
+/// Name of the file with the lines that `seconds.jsonl` contained before it was started anew.
 pub(crate) const SECONDS_BEFORE: &str = "seconds.1.jsonl";
 /// Largest size of `seconds.jsonl` in bytes, which is enough for lines of about 9 hours. The record has all seconds
 /// of a longer run.

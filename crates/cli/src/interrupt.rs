@@ -16,7 +16,9 @@ use crate::terminal;
 /// Counters of requests to end the run, by signals or by JMeter's control port.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Interrupt {
+    /// Number of requests to end the run.
     asked: Arc<AtomicUsize>,
+    /// Number of signals received.
     signals: Arc<AtomicUsize>,
     /// Number of signals that programs usually send: SIGTERM and SIGHUP.
     by_programs: Arc<AtomicUsize>,
@@ -24,8 +26,9 @@ pub(crate) struct Interrupt {
     grace: Duration,
 }
 
-/// Property with the time for samples in flight after SIGTERM in seconds, and its default. `docker stop` waits 10 s.
+/// Property with the time in seconds that samples in flight have to finish after SIGTERM or SIGHUP.
 const GRACE: &str = "throng.stop.grace";
+/// Default of this property in seconds. `docker stop` waits 10 s.
 const GRACE_S: i64 = 8;
 
 impl Interrupt {

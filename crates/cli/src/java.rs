@@ -13,7 +13,7 @@ use plan::plan::{Plan, SamplerKind};
 use crate::properties::{Properties, Setting, Sources};
 use crate::setenv;
 
-/// Number of elements that are named in the message about the start of Java.
+/// Largest number of elements that the message about the start of Java names.
 const NAMED: usize = 3;
 
 /// A running JVM, and the messages about its start.
@@ -22,6 +22,7 @@ pub(crate) struct Machine {
     pub(crate) offload: Arc<dyn Offload>,
     /// Path of JMeter's folder.
     pub(crate) home: String,
+    /// Warnings about the Java class path.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -31,7 +32,7 @@ pub(crate) struct Needed {
     ready: Ready,
     /// Message that tells the user which elements run in Java.
     pub(crate) words: String,
-    /// Names of the elements that run in Java, and the Java that runs them.
+    /// Description for `throng check` of the elements that run in Java, and of the Java that runs them.
     pub(crate) place: String,
 }
 
@@ -75,7 +76,8 @@ pub(crate) fn note_plugins(properties: &mut Properties, bytes: &[u8]) {
 }
 
 impl Needed {
-    /// Returns the plan's classes that the JVM would not find. Does not start it.
+    /// Returns the plan's classes that the JVM would not find, without starting the JVM. JMeter's own classes are not
+    /// checked.
     pub(crate) fn missing_classes<'a>(&self, plan: &'a Plan) -> Vec<&'a str> {
         let classes = plan.java_backed.elements.iter().map(|element| element.class.as_str());
         // Names without a dot are JMeter's own, and some of JMeter's classes have moved. Both are left out.

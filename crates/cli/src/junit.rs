@@ -13,7 +13,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) plan: &'a str,
     pub(crate) start_ms: i64,
     pub(crate) length_ms: i64,
-    /// Reason for an early end of the run: a failure, or an error if the end leaves criteria undecided.
+    /// Reason why the run did not end as planned: a JUnit failure for `--abort-if` and lost workers, a JUnit error for
+    /// an interrupt or an error.
     pub(crate) broken: Option<(Tag, String)>,
     /// Message about missing results of the run. Empty if no results are missing.
     pub(crate) lost: &'a str,
@@ -82,7 +83,7 @@ fn suite(name: &str, start_ms: i64, seconds: &str, cases: Vec<(String, Option<Ta
 /// First line of each JUnit file.
 const HEAD: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites ";
 
-/// Returns a test suite with one failed test, for a command without a result.
+/// Returns a test suite whose only test has an error, for a command without a result.
 pub(crate) fn without_result(name: &str, why: &str) -> String {
     let cases = vec![case("the run comes to its end", Some((NO_RESULT, why)), "0.000")];
     suite(name, jiff::Timestamp::now().as_millisecond(), "0.000", cases)
@@ -105,10 +106,13 @@ pub(crate) fn of_plans<'a>(
 /// XML element and type of the result of a test that did not pass.
 pub(crate) type Tag = (&'static str, &'static str);
 
-/// Results of a test that did not pass: its XML element, and its type.
+/// Result of a test for a criterion that was missed.
 pub(crate) const FAILURE: Tag = ("failure", "criterion");
+/// Result of a test for a criterion that is undecided, and for a run without samples or with an early end.
 pub(crate) const ERROR: Tag = ("error", "undecided");
+/// Result of the test that checks whether results of the run are missing.
 const LOST: Tag = ("error", "lost");
+/// Result of the only test of a command that has no result.
 const NO_RESULT: Tag = ("error", "no result");
 
 /// Formats a passed JUnit test that has a note.

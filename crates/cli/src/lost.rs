@@ -101,7 +101,7 @@ fn missed(loss: &Loss) -> String {
     }
 }
 
-/// Formats the end of the last second that the worker reported.
+/// Formats the end of the last second that the worker reported, or `its start` if it reported none.
 fn moment(loss: &Loss) -> String {
     if loss.last_ms == 0 {
         return "its start".into();

@@ -20,9 +20,11 @@ use crate::request::{OVERCOMMIT, Request};
 use crate::resume::kept;
 use crate::run::traces::Traces;
 
-/// Property with the seconds for which agents keep running without a message from the coordinator.
+/// Property with the time in seconds for which agents keep running without a message from the coordinator.
 const GRACE: &str = "throng.fleet.grace";
+/// Default of this property in seconds.
 const GRACE_DEFAULT: u64 = 30;
+/// Largest accepted value of this property in seconds.
 const GRACE_MOST: u64 = 3600;
 
 /// Largest number of machines for which the share of the load is printed.
@@ -41,7 +43,9 @@ pub(crate) struct Asked<'a> {
     pub(crate) workers: Option<u32>,
     /// The plan's data files with lines that are divided among the agents.
     pub(crate) dealt: Dealt,
+    /// Number of users of the run.
     pub(crate) users: u64,
+    /// Largest number of connections that the users hold.
     pub(crate) connections: u64,
     pub(crate) interrupt: &'a Interrupt,
 }

@@ -30,8 +30,9 @@ pub(crate) struct Outcome<'a> {
     pub(crate) judgement: Judgement,
     /// Iteration starts that a rate requires. `None` without a rate.
     pub(crate) starts: Option<Starts>,
-    /// Number of worker processes at the start, and those that died.
+    /// Number of worker processes at the start of the run. 0 for a run in one process.
     pub(crate) workers: u32,
+    /// Worker processes that died during the run.
     pub(crate) losses: &'a [Loss],
     /// The record with its verdict. `None` if the record is too long for memory and could not be read from its
     /// file.

@@ -2,7 +2,8 @@
 
 use crate::verdict::wrapped;
 
-/// Returns the section under the first heading that begins with `heading`, up to the next heading of its level or above.
+/// Returns the section under the first heading that begins with `heading`, up to the next heading of the same or a
+/// higher level.
 pub(super) fn section(page: &'static str, heading: &str) -> Option<&'static str> {
     let level = heading.bytes().take_while(|byte| *byte == b'#').count();
     let mut offset = 0;
@@ -68,7 +69,7 @@ pub(super) fn rendered(markdown: &str, width: usize) -> String {
     out
 }
 
-/// Returns true if a word begins an item of a list.
+/// Returns true if a word marks the start of a list item: `-`, or a number with a dot.
 fn is_mark(word: &str) -> bool {
     word == "-"
         || word.strip_suffix('.').is_some_and(|number| {
@@ -76,14 +77,14 @@ fn is_mark(word: &str) -> bool {
         })
 }
 
-/// Returns true if a line continues the paragraph or item before it.
+/// Returns true if a line continues the paragraph or list item of the previous line.
 fn continues(line: &str) -> bool {
     let trimmed = line.trim_start();
     let mark = trimmed.split(' ').next().unwrap_or_default();
     !trimmed.is_empty() && !line.starts_with(['|', '#']) && !is_mark(mark)
 }
 
-/// Splits a row of a table into its cells. A row of dashes, which ends the header of the table, has none.
+/// Splits a row of a table into its cells. Returns no cells for the row of dashes below the heading of a table.
 fn cells(row: &str) -> Vec<String> {
     if row.bytes().all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ')) {
         return Vec::new();

@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::criteria::Criteria;
 
-/// Criteria for the run as a whole, and for its going on.
+/// Criteria that judge the run at its end (`--fail`) or end the run early (`--abort-if`).
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Criteria; exit code 4 if one is not met, 6 if one is undecided")]
 pub(crate) struct CriteriaFlags {

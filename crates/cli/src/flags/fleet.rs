@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use fleet::remote::simulated::Shape;
 use fleet::remote::{Choice, Relays};
 
-/// The choice of a run among agents that wait, and the relays by which it reaches its machines.
+/// Options that select the waiting agents of a run, and the relays through which the run reaches its machines.
 #[derive(Debug, Default, Args)]
 pub(crate) struct ChoiceFlags {
     /// Agents that the run takes from the pool of --fleet nats://…; by default all that are free.

@@ -46,7 +46,7 @@ impl MachineFlags {
     }
 }
 
-/// Flags that set properties; they mean what they mean in JMeter.
+/// Options that set properties, with the same meaning as in JMeter.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Properties")]
 pub(crate) struct PropertyFlags {
@@ -113,7 +113,7 @@ impl PropertyFlags {
     }
 }
 
-/// Options that a run of the plan gets, for verbs that start several.
+/// Options of `throng run` that a command with several runs, like `throng sweep`, passes to each run.
 #[derive(Debug, Args)]
 pub(crate) struct PassedFlags {
     /// Options of throng run for every run, after --.

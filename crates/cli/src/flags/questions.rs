@@ -135,12 +135,12 @@ pub(crate) struct OutputFlags {
 }
 
 impl OutputFlags {
-    /// Returns the summary that the command must write.
+    /// Returns the Markdown summary that the command must write, if `--markdown` names a file.
     pub(crate) fn promised(&self, verb: &str) -> Promised {
         Promised { name: verb.to_owned(), markdown: self.markdown.clone(), ..Promised::default() }
     }
 
-    /// Returns an error message if a summary would overwrite the plan.
+    /// Returns an error message if the Markdown summary would overwrite the plan.
     pub(crate) fn clash(&self, plan: &Path) -> Option<String> {
         let markdown = self.markdown.iter().map(|file| ("--markdown", &**file));
         crate::outputs::clash([("the plan", plan)], markdown)

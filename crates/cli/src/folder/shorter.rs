@@ -15,22 +15,27 @@ use record::compact::{Ages, compact};
 
 use super::{OWN_FILE, part};
 
-/// Number of seconds before the first copy, and between two copies.
+/// Number of seconds of a run before its first shortened copy is begun.
 const FIRST: u64 = 9000;
+/// Number of seconds from the start of a copy to the start of the next.
 const EVERY: u64 = 1800;
 /// Size of a copy in bytes from which the next copy also merges younger seconds.
 const LONG: u64 = 160 << 20;
 /// Nice value of the thread, which gives it a lower priority than the threads that run users.
 const NICE: i32 = 10;
 
-/// State of the process that shortens a run's record.
+/// State of the shortening of a run's record.
 #[derive(Debug)]
 pub(super) struct Shorter {
     /// Number of seconds until the next shortened copy of the record is begun.
     left: u64,
+    /// Number of seconds from the start of a copy to the start of the next.
     every: u64,
+    /// Size of a copy in bytes from which the next copy also merges younger seconds.
     long: u64,
+    /// Number of copies that were larger than `long`. Each of them halves the ages from which seconds are merged.
     tight: u32,
+    /// Copy that is being written, if any.
     copy: Option<Copy>,
 }
 
@@ -40,6 +45,7 @@ struct Copy {
     file: File,
     /// Number of bytes of the record that the shortened copy covers.
     read: u64,
+    /// Receiver of the result of the thread that writes the copy.
     done: Receiver<io::Result<()>>,
 }
 
@@ -111,8 +117,8 @@ impl Copy {
         Ok(Self { file, read, done })
     }
 
-    /// Appends the data that was recorded since the copy started, and replaces the record with it. Returns the copy's
-    /// size in bytes.
+    /// Appends to the copy the data that was recorded since the copy was begun, and replaces the record with the copy.
+    /// Returns the size of the copy in bytes.
     fn take_place(&mut self, folder: &Path) -> io::Result<u64> {
         let path = folder.join(record::FILE);
         let mut record = File::open(&path)?;

@@ -47,7 +47,8 @@ impl Row {
         value["response"] = json!(self.response);
     }
 
-    /// Returns the cells of the row: the name and the second column, then the measurements in the order of `HEADS`.
+    /// Returns the cells of the row: the name, `second` (the zone of an agent, or the number of agents of a zone), and
+    /// the measurements in the order of `HEADS`.
     fn cells(&self, second: String) -> Vec<String> {
         let Row { of, response, .. } = self;
         let name = if self.name.is_empty() { "(no zone)".into() } else { self.name.clone() };
@@ -131,7 +132,8 @@ const HEADS: [&str; 8] =
 /// Indexes of the columns that are dropped first on a narrow terminal.
 const SPARE: [usize; 4] = [6, 7, 2, 5];
 
-/// Formats a table with text in its first column. Empty columns are left out.
+/// Formats a table with the headings `first`, `second` and `HEADS`. The first column is text. Empty columns are left
+/// out.
 fn table(
     first: &str,
     second: &str,

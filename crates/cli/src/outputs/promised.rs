@@ -33,8 +33,11 @@ pub(crate) fn note_error(message: &str) {
 pub(crate) struct Promised {
     /// Name of the plan, or of the command if there is no plan.
     pub(crate) name: String,
+    /// File for JUnit tests, if the user named one.
     pub(crate) junit: Option<PathBuf>,
+    /// File for the Markdown summary, if the user named one.
     pub(crate) markdown: Option<PathBuf>,
+    /// File for the summary in k6's format, if the user named one.
     pub(crate) k6: Option<PathBuf>,
 }
 
@@ -94,7 +97,7 @@ impl Promised {
         files.into_iter().filter_map(|(name, file)| Some((name, file.as_deref()?)))
     }
 
-    /// Writes the reason into files that still say that the reason is unknown.
+    /// Writes the reason why there is no result into files that still say that the reason is unknown.
     fn explain(&self, exit: Exit) {
         let why = LAST_ERROR.lock().ok().and_then(|mut last| last.take());
         let Some(why) = why.or_else(|| of_exit(exit).map(str::to_owned)) else { return };

@@ -28,9 +28,9 @@ use crate::verdict;
 
 /// Largest number of seconds that may be queued for conversion into events.
 const WAITING: usize = 60;
-/// Minimum time between two evaluations of the verdict's rules. They also pause for `REST` times as long as their
-/// last evaluation took.
+/// Minimum time between two evaluations of the verdict's rules.
 const BETWEEN_VERDICTS: Duration = Duration::from_secs(5);
+/// Minimum pause after an evaluation of the rules, as a multiple of the duration of that evaluation.
 const REST: u32 = 30;
 /// Time for which open pages can fetch the report after the run has ended.
 const LAST_TIME: Duration = Duration::from_secs(10);
@@ -96,8 +96,8 @@ impl LivePage {
         Ok(Some(Self { shared, server, events: OnceLock::new() }))
     }
 
-    /// Announces the start of the run with its folder and the facts for its cost. Returns the observer that receives
-    /// each second.
+    /// Announces the start of the run on the page, with the name of its folder and the data from which its cost is
+    /// computed. Returns the observer that receives each second.
     pub(crate) fn begin(
         &self,
         (folder, cost): (Option<&Path>, Known),

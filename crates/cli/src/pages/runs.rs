@@ -85,7 +85,7 @@ fn refused(message: &str) -> Exit {
     Exit::Usage
 }
 
-/// Requests of the page with the list of runs. `ui/src/runs/protocol.ts` defines the format.
+/// Request to set the name and the tags of the entry `id`. `ui/src/runs/protocol.ts` defines the format.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Named {
@@ -94,12 +94,14 @@ struct Named {
     tags: Vec<String>,
 }
 
+/// Request to delete entries of the list. `ui/src/runs/protocol.ts` defines the format.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Deleted {
     ids: Vec<u64>,
 }
 
+/// Request to compare the entry `a` with the entry `b`. `ui/src/runs/protocol.ts` defines the format.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Sides {

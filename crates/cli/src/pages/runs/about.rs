@@ -22,16 +22,17 @@ use stats::grouped::things;
 use crate::questions::{capacity, compare, sweep};
 use crate::{ctl, files};
 
-/// Largest size in bytes of a summary, or of the file of a sweep, search or comparison, and of a record from which
-/// the list computes metrics.
+/// Largest size in bytes of the summary of a run, or of the JSON file of a sweep, search or comparison.
 const SUMMARY: u64 = 8 << 20;
+/// Largest size in bytes of a record from which the list computes the metrics of a killed run.
 const RECORD: u64 = 8 << 20;
 /// Number of bytes at the end of `seconds.jsonl` in which the last second is searched.
 const LAST: u64 = 64 << 10;
 /// Largest number of run folders that are read in the folder of a sweep, search or comparison.
 const MOST_RUNS: usize = 500;
-/// Largest length in characters of a string from a file, and largest number of tags.
+/// Number of characters to which a string from a file is shortened.
 const LONGEST: usize = 400;
+/// Largest number of tags of an entry.
 pub(super) const MOST_TAGS: usize = 20;
 /// Name of the file with the name and the tags that a user gave to an entry.
 pub(super) const NOTE: &str = "note.json";
@@ -64,11 +65,14 @@ pub(super) struct Note {
     pub(super) tags: Vec<String>,
 }
 
-/// Number of criteria that were met, number of undecided ones, and number of all criteria.
+/// Counts of the criteria of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Criteria {
+    /// Number of criteria that were met.
     met: usize,
+    /// Number of all criteria.
     of: usize,
+    /// Number of undecided criteria.
     #[serde(skip_serializing_if = "is_none")]
     undecided: usize,
 }
@@ -86,11 +90,13 @@ struct Figures {
     error_share: Option<f64>,
 }
 
-/// The response time that the criteria of a run judge.
+/// A response time that a criterion of a run limits.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct JudgedTime {
     name: Words,
+    /// Measured value in microseconds.
     us: f64,
+    /// Limit of the criterion in microseconds.
     limit_us: f64,
 }
 
@@ -111,7 +117,7 @@ pub(super) struct Facts {
     doubtful: bool,
     #[serde(flatten)]
     figures: Figures,
-    /// The load to which the metrics of a sweep or search belong.
+    /// The load at which the metrics of a sweep or search were measured.
     of: Option<Words>,
     /// Metrics of side A of a comparison.
     a: Option<Figures>,

@@ -16,15 +16,17 @@ use web::Feed;
 
 use super::about::{self, Facts, Kind, State};
 
-/// Pause between two scans of the folder: short while a page is open, long otherwise. The pause is at least a
-/// multiple of the time that the last scan took.
+/// Pause between two scans of the folder while a page is open.
 const OFTEN: Duration = Duration::from_secs(2);
+/// Pause between two scans of the folder while no page is open.
 const SELDOM: Duration = Duration::from_secs(20);
+/// Minimum pause after a scan of the folder, as a multiple of the duration of that scan.
 const REST: u32 = 10;
 /// Interval at which pages are notified of changes while folders are being read.
 const TOLD: Duration = Duration::from_millis(300);
-/// Largest number of entries in the list, and of removed entries whose numbers are kept.
+/// Largest number of entries in the list.
 const MOST: usize = 50_000;
+/// Largest number of removed entries that the list remembers, so that pages can remove them, too.
 const MOST_GONE: usize = 1000;
 /// Age in nanoseconds below which a changed folder may still be incomplete.
 const YOUNG_NS: i128 = 10_000_000_000;
@@ -91,16 +93,18 @@ struct List {
     entries: BTreeMap<u64, Entry>,
     /// Numbers of the entries, by folder name.
     numbers: HashMap<String, u64>,
-    /// Removed entries, each with the version that removed it. Removals before the version `forgotten` are no longer
-    /// kept.
+    /// Removed entries that the list remembers: the version that removed the entry, and the number of the entry.
     gone: VecDeque<(u64, u64)>,
+    /// Version of the newest removal that is no longer remembered. Pages with an older version get the whole list.
     forgotten: u64,
     /// Folders that do not contain a run. They are remembered, so that they are not read a second time.
     others: HashMap<String, Stamp>,
     /// Number of folders that are still to be read.
     left: usize,
+    /// True after the first scan of the folder.
     looked: bool,
-    /// True if a page has requested the list since the last scan.
+    /// True if a page that has no list yet has requested it since the last scan. The next scan then starts without a
+    /// pause.
     asked: bool,
 }
 

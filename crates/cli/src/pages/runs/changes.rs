@@ -16,8 +16,9 @@ use super::made::{Maker, Refused};
 use crate::questions::{capacity, compare, sweep};
 use crate::{folder, report};
 
-/// Longest name and longest tag in characters.
+/// Longest name of an entry in characters.
 const LONGEST_NAME: usize = 120;
+/// Longest tag of an entry in characters.
 const LONGEST_TAG: usize = 40;
 
 /// Names of files in a run's folder, in order of deletion. The files that identify it as a run's folder come last,
@@ -37,8 +38,9 @@ const OF_RUN: [&str; 13] = [
     "properties.txt",
     folder::SECONDS,
 ];
-/// Names of files in the folder of a sweep, search or comparison, and in the folders that hold its runs.
+/// Names of files in the folder of a sweep, search or comparison.
 const OF_ANSWER: [&str; 5] = [report::file::FILE, NOTE, compare::FILE, sweep::FILE, capacity::FILE];
+/// Names of files beside the run's folder in the folder of a point, a probe or one run of a comparison.
 const OF_TURN: [&str; 1] = ["output.txt"];
 
 /// Sets the name and tags of an entry. An empty name removes the name.

@@ -21,8 +21,9 @@ use crate::{files, report};
 const WAITING: usize = 8;
 /// Largest report that is served, in bytes.
 const LARGEST: u64 = 256 << 20;
-/// Largest number of comparisons that are held in memory only, and their total size in bytes.
+/// Largest number of comparisons that are held in memory only.
 const KEPT: usize = 16;
+/// Largest total size in bytes of the comparisons that are held in memory only.
 const KEPT_BYTES: usize = 64 << 20;
 
 /// Reason for refusing a request for a page.
