@@ -156,7 +156,8 @@ fn demand_of(flags: &PreflightFlags, request: &Request) -> Result<Demand, Exit> 
     demand.map_err(|message| usage(&format!("source addresses: {message}")))
 }
 
-/// Returns the JSON report on a plan that `throng run` would refuse. `plan` contains the report of `throng check`.
+/// Returns the JSON report on a plan that `throng run` would refuse. Its key `plan` contains the report of `throng
+/// check`.
 fn refused(checked: &Checked) -> Value {
     json!({
         "severity": "refused",
@@ -222,15 +223,17 @@ pub(crate) struct Look {
     pub(crate) users: u64,
     /// Number of local ports available to the run's connections. `None` if a destination is unknown before the run.
     pub(crate) ports: Option<u64>,
-    /// Number of local ports available for each destination, and the value of `net.ipv4.tcp_tw_reuse`.
+    /// Number of local ports available for each destination, on all source addresses together.
     pub(crate) ports_each: u64,
+    /// Value of `net.ipv4.tcp_tw_reuse`.
     pub(crate) time_wait_reuse: u64,
     /// Initial size of a socket's receive buffer in bytes. 0 if it is unknown.
     pub(crate) receive_buffer: u64,
     /// Largest number of connections that the users hold.
     pub(crate) connections: u64,
-    /// Number of processors of the machine, and its memory in bytes.
+    /// Number of processors of the machine.
     pub(crate) processors: u64,
+    /// Memory of the machine in bytes, within the limit of the control group.
     pub(crate) memory: u64,
 }
 

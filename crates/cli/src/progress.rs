@@ -26,25 +26,31 @@ use crate::ahead::PortsAhead;
 
 /// Collects the snapshots of a run.
 pub(crate) struct Progress {
+    /// Number of threads that run users.
     cores: u32,
     /// Number of snapshots in a complete second: one for each thread, or one for each machine.
     parts: u32,
     /// Number of processors of the machines that run the users.
     processors: u32,
     totals: Totals,
-    /// The second for which snapshots are being collected, and the last closed second.
+    /// The second for which snapshots are being collected.
     open: OpenSecond,
+    /// The last closed second.
     last: Box<Snapshot>,
     line: Second,
-    /// The state of the criteria, and the state of the run, for displays.
+    /// The state of the criteria, for displays.
     criteria: Vec<Lamp>,
+    /// The state of the run, for displays.
     state: State,
+    /// Requested number of users, if the number can be changed.
     users_wanted: Option<u64>,
     /// Marks of changes in the open second, and in the last closed second.
     moments: [Vec<record::Mark>; 2],
-    /// Resources used by all processes so far, and up to the end of the previous second.
+    /// Resources used by all processes so far.
     now: Usage,
+    /// Resources used by all processes up to the end of the last closed second.
     usage: Usage,
+    /// Current number of worker processes.
     workers: u32,
     users: Users,
     pub(crate) start_ms: i64,
@@ -53,7 +59,7 @@ pub(crate) struct Progress {
     timeline: Timeline,
     /// Number of local ports available to the run's connections, if it was computed.
     ports: Option<u64>,
-    /// Number of processes that run the cores.
+    /// Number of processes that run the threads of users.
     processes: u32,
     recording: Recording,
     /// Detects whether requests are sent to this machine.
@@ -65,10 +71,11 @@ pub(crate) struct Progress {
     marks: Vec<Mark>,
     /// The watched hosts, whose metrics are part of each second.
     hosts: watch::Watch,
-    /// TCP segments that were retransmitted.
+    /// Count of retransmitted TCP segments by destination.
     retransmits: Followed,
-    /// Forecast of the watched hosts' ports, and messages for the user about it.
+    /// Forecast of the time at which the watched hosts run out of ports.
     ports_ahead: PortsAhead,
+    /// Messages for the user that [`Self::said`] has not returned yet.
     said: Vec<String>,
 }
 
@@ -119,7 +126,7 @@ impl Progress {
         self.retransmits.start();
     }
 
-    /// Returns a message for the log about the metrics, if there is one.
+    /// Returns the log message about missing retransmission counts, on the first call only.
     pub(crate) fn word(&mut self) -> Option<String> {
         self.retransmits.word()
     }
@@ -267,7 +274,7 @@ impl Progress {
         ended.map(|ended| self.publish(ended))
     }
 
-    /// Returns the open second if a core's snapshot is overdue.
+    /// Closes and returns the open second if a core's snapshot is overdue.
     pub(crate) fn overdue(&mut self, now: Instant) -> Option<(Second, Brief)> {
         self.open.overdue(now).map(|ended| self.publish(ended))
     }
@@ -312,7 +319,7 @@ impl Progress {
         }
     }
 
-    /// Closes the last second, if one is open.
+    /// Closes and returns the last second of the run, if one is open or samples remain for it.
     pub(crate) fn finish(&mut self) -> Option<(Second, Brief)> {
         self.open.finish().map(|ended| self.publish(ended))
     }

@@ -18,11 +18,14 @@ use crate::properties::{PROJECT_FILE, Setting, legible};
 use crate::request::Request;
 use crate::suggest::nearest;
 
-/// Name of the property that defines series.
+/// Name of the property that defines the series: numbers in responses that are charted over time.
 pub(crate) const SERIES: &str = "throng.series";
+/// Names of the tables that `throng.toml` may contain.
 const TABLES: [&str; 8] =
     ["load", "thresholds", "watch", "alerts", "series", "prices", "out", "properties"];
+/// Keys of the table `prices`.
 const PRICES: [&str; 5] = ["currency", "core-hour", "gib-hour", "gib-sent", "gib-received"];
+/// Keys of the table `thresholds`.
 const THRESHOLDS: [&str; 3] = ["fail", "abort-if", "junit"];
 
 /// Adds the settings of the `throng.toml` in the plan's folder to the request, if the file exists. Returns a

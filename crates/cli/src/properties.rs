@@ -43,8 +43,9 @@ pub(crate) struct Sources {
     /// `-d FOLDER` or `JMETER_HOME`: JMeter's folder. Its `bin` contains `jmeter.properties`, `user.properties` and
     /// `system.properties`.
     pub(crate) home: Option<PathBuf>,
+    /// Settings of the project file, followed by those of the command line in their order.
     pub(crate) settings: Vec<Setting>,
-    /// Number of settings at the start of the list that come from the project file.
+    /// Number of elements at the start of `settings` that come from the project file.
     pub(crate) of_project: usize,
     /// Names of the properties that come from the project file, each with its file and line.
     pub(crate) places: Vec<(String, String)>,

@@ -36,9 +36,11 @@ struct Hop {
     addresses: u64,
     /// Range of local ports, including both ends. `None` if the chain does not define it.
     ports: Option<(u16, u16)>,
-    /// The hop's nginx.conf, and memory in bytes and processors of an instance, if the chain defines them.
+    /// The hop's nginx.conf, if the chain names it.
     nginx: Option<Nginx>,
+    /// Memory of an instance in bytes, if the chain defines it.
     memory: Option<u64>,
+    /// Number of processors of an instance, if the chain defines it.
     processors: Option<u64>,
 }
 
@@ -56,14 +58,19 @@ pub(crate) struct Mistake {
 pub(crate) struct Link {
     pub(crate) from: String,
     pub(crate) to: String,
+    /// Number of instances of the hop.
     pub(crate) instances: u64,
+    /// Number of local addresses of an instance.
     pub(crate) addresses: u64,
+    /// Number of usable local ports of an address.
     pub(crate) ports: u64,
+    /// Number of instances of the next hop.
     pub(crate) next_instances: u64,
     /// Number of connections that the hop can open to the next hop.
     pub(crate) capacity: u64,
     /// True if the port range was defined. False if Linux's default is assumed.
     pub(crate) told: bool,
+    /// Result of comparing the load with the capacity.
     pub(crate) severity: Severity,
     /// Number of descriptors that an instance needs for the load: two for each connection.
     pub(crate) descriptors_each: u64,
@@ -72,7 +79,9 @@ pub(crate) struct Link {
 /// Computed limits of a chain of proxies under a load.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Reckoned {
+    /// Number of connections for which the limits were computed.
     pub(crate) load: u64,
+    /// Links between successive hops, starting at the first hop.
     pub(crate) links: Vec<Link>,
     /// Memory and connections of the hops for which the nginx configuration is known.
     pub(crate) hops: Vec<Memory>,
@@ -117,7 +126,7 @@ impl Chain {
         Ok(Self(hops))
     }
 
-    /// Computes the share of a load at each hop.
+    /// Computes the limits of the chain under a load.
     pub(crate) fn reckon(&self, load: Load) -> Reckoned {
         let links: Vec<Link> =
             self.0.windows(2).map(|pair| link(&pair[0], &pair[1], load.connections)).collect();
@@ -160,7 +169,7 @@ impl Chain {
     }
 }
 
-/// Returns the smallest limit among a link's local ports, and the memory and connections of hops.
+/// Returns the limit that is reached first: the local ports of the link, or the memory or the connections of a hop.
 fn first_of(link: &Link, hops: &[Memory]) -> RunsOut {
     let ports = RunsOut {
         hop: format!("{} -> {}", link.from, link.to),

@@ -27,10 +27,13 @@ use crate::run::monitors::agents;
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Demand {
     pub(crate) users: u64,
-    /// Largest number of simultaneous connections of each kind.
+    /// Largest number of simultaneous WebSockets without TLS.
     pub(crate) websockets: u64,
+    /// Largest number of simultaneous WebSockets with TLS.
     pub(crate) secure_websockets: u64,
+    /// Largest number of simultaneous HTTP connections without TLS.
     pub(crate) http: u64,
+    /// Largest number of simultaneous HTTP connections with TLS.
     pub(crate) https: u64,
     /// Destinations as host and port, without duplicates.
     pub(crate) destinations: BTreeSet<String>,
@@ -256,7 +259,8 @@ impl Demand {
             .fold(0, u64::saturating_add)
     }
 
-    /// Returns the number of sockets on this machine.
+    /// Returns the number of sockets that the connections use on this machine: two each if a destination is on this
+    /// machine.
     pub(crate) fn sockets(&self) -> u64 {
         self.connections().saturating_mul(if self.local { 2 } else { 1 })
     }
@@ -266,8 +270,8 @@ impl Demand {
         self.secure_websockets.saturating_add(self.https)
     }
 
-    /// Notes the size of a sampler's message. Returns true if the sampler opens a connection, and writes the
-    /// destination into `call`.
+    /// Counts a sampler's message for the largest message. Returns true if the sampler opens a connection, whose
+    /// destination is then in `call`; `None` if that is known only during the run.
     fn add_socket(
         &mut self,
         socket: &websocket::WebSocket,
@@ -345,7 +349,8 @@ fn authority(host: &str, port: u16) -> String {
     if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
 }
 
-/// True if the host is this machine, judged by its name or address.
+/// True if the host is `localhost`, a loopback address or the unspecified address. Other addresses of this machine are
+/// not recognized.
 fn is_local(host: &str) -> bool {
     match host.parse::<std::net::IpAddr>() {
         Ok(address) => address.is_loopback() || address.is_unspecified(),

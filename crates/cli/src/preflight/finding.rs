@@ -39,7 +39,9 @@ impl Severity {
 pub(crate) struct Change {
     /// Name of the setting for `sysctl`.
     pub(crate) key: &'static str,
+    /// Current value.
     pub(crate) from: String,
+    /// Value after the change.
     pub(crate) to: String,
     /// Place where the setting is changed.
     pub(crate) place: Place,

@@ -15,39 +15,53 @@ use super::place::Surroundings;
 pub(crate) struct Host {
     /// Number of descriptors that a process may open, after raising the soft limit.
     pub(crate) descriptors: u64,
-    /// Number of open files on the whole machine, and their limit.
+    /// Number of open files on the whole machine.
     pub(crate) files_open: u64,
+    /// Largest number of open files on the whole machine.
     pub(crate) file_max: u64,
-    /// Range of local ports including both ends, and the number of reserved ports in it.
+    /// Range of local ports, including both ends.
     pub(crate) ports: (u64, u64),
+    /// Number of reserved ports in this range.
     pub(crate) ports_reserved: u64,
+    /// Number of connections in TIME_WAIT.
     pub(crate) time_wait: u64,
     /// `net.ipv4.tcp_tw_reuse`, the reuse of ports in TIME_WAIT: 1 for all destinations, 2 for destinations on this
     /// machine.
     pub(crate) time_wait_reuse: u64,
+    /// `net.core.somaxconn`: largest backlog of a listener.
     pub(crate) somaxconn: u64,
+    /// `net.ipv4.tcp_max_syn_backlog`: largest number of unfinished handshakes of a listener.
     pub(crate) syn_backlog: u64,
     /// `net.ipv4.tcp_mem` in pages: memory of TCP below which there is no pressure, from which there is pressure,
     /// and the limit.
     pub(crate) tcp_mem: [u64; 3],
-    /// Smallest, initial and largest size of a socket's receive and send buffers in bytes.
+    /// Smallest, initial and largest size of a socket's receive buffer in bytes.
     pub(crate) tcp_rmem: [u64; 3],
+    /// Smallest, initial and largest size of a socket's send buffer in bytes.
     pub(crate) tcp_wmem: [u64; 3],
+    /// Size of a memory page in bytes.
     pub(crate) page: u64,
     /// Number of tracked connections and its limit. `None` if connections are not tracked.
     pub(crate) conntrack: Option<(u64, u64)>,
+    /// `net.ipv4.tcp_max_orphans`: largest number of TCP sockets that no process holds.
     pub(crate) orphans_max: u64,
+    /// `net.ipv4.tcp_max_tw_buckets`: largest number of connections in TIME_WAIT.
     pub(crate) time_wait_max: u64,
-    /// Number of threads on the machine, and their limit.
+    /// Number of threads on the machine, or in the control group if it has the lower limit.
     pub(crate) threads: u64,
+    /// Largest number of these threads.
     pub(crate) threads_max: u64,
-    /// Values of the settings `kernel.threads-max` and `fs.nr_open`.
+    /// Value of `kernel.threads-max`.
     pub(crate) threads_kernel: u64,
+    /// Value of `fs.nr_open`: upper limit of the descriptors of a process.
     pub(crate) nr_open: u64,
-    /// Memory in bytes: of the machine, within the limit of the control group, and currently available.
+    /// Memory of the machine in bytes.
     pub(crate) machine_memory: u64,
+    /// Memory in bytes that the control group allows, at most that of the machine.
     pub(crate) memory_total: u64,
+    /// Memory in bytes that is currently available.
     pub(crate) memory_available: u64,
+    /// Number of processors that the system allows this process to use.
     pub(crate) processors: u64,
     /// CPU quota of the control group in thousandths of a processor. 0 without a quota.
     pub(crate) quota: u64,

@@ -21,7 +21,9 @@ pub(super) struct Report {
     /// The worst severity of all findings.
     pub(super) severity: Severity,
     demand: Demand,
+    /// Largest number of simultaneous connections.
     connections: u64,
+    /// Number of worker processes.
     workers: u64,
     findings: Vec<Finding>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,8 +39,9 @@ pub(super) struct Report {
     /// True if a load was given. Without a load, no limit is judged.
     #[serde(skip)]
     pub(super) has_load: bool,
-    /// Commands that make the changes, and commands that revert them.
+    /// Commands that make the changes.
     commands: Vec<String>,
+    /// Commands that revert the changes.
     undo: Vec<String>,
 }
 

@@ -11,9 +11,12 @@ use super::demand::Demand;
 use super::finding::{Change, Finding, Severity};
 use super::host::Host;
 
-/// User-space memory in bytes of a user with an idle connection, for each kind of connection.
+/// User-space memory in bytes of a user with an idle WebSocket without TLS.
 const WEBSOCKET: u64 = 1024;
+/// User-space memory in bytes of a user with an idle WebSocket with TLS, and the additional memory of TLS for an HTTP
+/// connection.
 const SECURE: u64 = 10 * 1024;
+/// User-space memory in bytes of a user with an idle HTTP connection without TLS.
 const HTTP: u64 = 1152;
 /// Memory in bytes of a user without a connection.
 const USER: u64 = 512;
@@ -21,8 +24,9 @@ const USER: u64 = 512;
 const SOCKET: u64 = 5 * 1024;
 /// Memory in bytes of a process without users.
 const PROCESS: u64 = 12 << 20;
-/// Processor time in seconds for opening a connection on this side: TCP with an upgrade, and a full TLS handshake.
+/// Processor time in seconds on this side for opening a TCP connection with an upgrade.
 const OPEN_S: f64 = 60e-6;
+/// Processor time in seconds on this side for opening a connection with a full TLS handshake.
 const OPEN_SECURE_S: f64 = 500e-6;
 /// Widest range of local ports without the system's ports below 1024.
 const WIDEST: (u64, u64) = (1024, 65_535);

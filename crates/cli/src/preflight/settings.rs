@@ -72,6 +72,7 @@ pub(crate) struct Setting {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) line: Option<usize>,
     pub(crate) key: String,
+    /// Value in the file, or current value of a limit of this machine.
     pub(crate) value: String,
     /// Current value on this machine, or the kernel's default.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -199,7 +200,7 @@ pub(super) fn value_below(root: &Path, key: &str) -> Option<String> {
     Some(text)
 }
 
-/// Joins the words of a string with single blanks.
+/// Returns a string with a single blank between its words.
 fn joined(text: &str) -> String {
     text.split_ascii_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -256,7 +257,7 @@ fn effect(key: &str, value: &str, before: Option<&str>) -> (Effect, String) {
     }
 }
 
-/// Returns the number of ports in a range.
+/// Returns the number of ports in a range, as a list with one element.
 fn ports(range: &[u64]) -> Vec<u64> {
     vec![range.last().unwrap_or(&0).saturating_add(1).saturating_sub(range[0])]
 }

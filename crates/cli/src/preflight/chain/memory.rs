@@ -15,24 +15,26 @@ use super::nginx::{Buffers, Nginx, PAGE};
 const SLOT: u64 = 432;
 /// Memory in bytes of a worker process without connections.
 const WORKER: u64 = 4 << 20;
-/// Memory in bytes of a proxied connection without the buffers of its response: pools, request and headers.
+/// Memory in bytes of a proxied connection for pools, request and headers, without the buffers of its response.
 const PROXIED: u64 = 14 * 1024 + 64;
-/// Memory in bytes of a `stream` session without its two buffers; and the part of each buffer that a session with
-/// little data uses, which is one page.
+/// Memory in bytes of a `stream` session without its two buffers.
 const SESSION: u64 = 2 * 1024;
+/// Part in bytes of each buffer that a `stream` session with little data uses: one page.
 const TOUCHED: u64 = 4096;
 /// Kernel memory in bytes of two sockets without data.
 const SOCKETS: u64 = 2 * 5 * 1024;
 /// Largest number of includes that a message names.
 const MOST_NAMED: usize = 10;
-/// Advice on small buffers. A team with a million connections has used them successfully.
+/// Advice on small buffers in `http`. A team with a million connections has used them successfully.
 const SMALL: &str = "proxy_buffering off, proxy_buffer_size 4k";
+/// Advice on small buffers in `stream`.
 const SMALL_OF_STREAM: &str = "proxy_buffer_size 4k in stream";
 
-/// Load of a chain: number of connections, and how many of them carry HTTP instead of WebSocket.
+/// Load of a chain of proxies. Connections that do not carry HTTP carry WebSocket.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
     pub(crate) connections: u64,
+    /// Number of the connections that carry HTTP.
     pub(crate) http: u64,
 }
 
@@ -42,13 +44,15 @@ pub(crate) struct Memory {
     pub(crate) hop: String,
     /// Number of worker processes. `None` if neither the configuration nor the hop defines it.
     pub(crate) workers: Option<u64>,
+    /// Connections that each worker process allocates.
     pub(crate) worker_connections: u64,
     /// Number of connections through one proxy instance.
     pub(crate) connections_each: u64,
-    /// Memory of an instance in bytes: before the first connection, for held connections, and additionally for slow
-    /// readers.
+    /// Memory of an instance in bytes before the first connection.
     pub(crate) before: u64,
+    /// Memory of an instance in bytes for the connections of the load while all readers are fast.
     pub(crate) held: u64,
+    /// Additional memory of an instance in bytes while all readers are slow.
     pub(crate) slow: u64,
     /// Buffers in bytes of one connection with a slow reader.
     pub(crate) slow_each: u64,
@@ -58,6 +62,7 @@ pub(crate) struct Memory {
     /// Available memory of a proxy instance in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) available: Option<u64>,
+    /// Result of comparing the needed memory with the available memory.
     pub(crate) severity: Severity,
     /// Connections through all instances at which memory is exhausted, if all readers are slow.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,6 +70,7 @@ pub(crate) struct Memory {
     /// Largest number of connections through all instances that `worker_connections` and `worker_rlimit_nofile` allow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) connections: Option<u64>,
+    /// Result of comparing the load with the allowed connections.
     pub(crate) connections_severity: Severity,
     /// Name of the nginx setting that limits the connections.
     #[serde(skip)]
@@ -80,13 +86,15 @@ pub(crate) struct Memory {
 /// Memory of one proxied connection in bytes.
 #[derive(Clone, Copy)]
 struct Each {
-    /// Memory that a connection always uses, and additional memory with a slow reader.
+    /// Memory that a connection always uses.
     held: u64,
+    /// Additional memory of a connection with a slow reader.
     slow: u64,
-    /// The part of this memory that is in buffers, and the memory of the smallest buffers with which a connection
-    /// works.
+    /// Part of `held` and `slow` that is in buffers.
     buffers: u64,
+    /// Memory of the smallest buffers with which a connection works.
     least: u64,
+    /// True for a session of `stream`, false for a connection of `http`.
     is_stream: bool,
 }
 
@@ -204,8 +212,8 @@ fn allocated(connections: u64) -> u64 {
     connections.saturating_mul(SLOT).saturating_add(WORKER)
 }
 
-/// Returns the number of client connections that the workers allow. Each of them uses two of a worker's `each`
-/// connections, one on each side.
+/// Returns the number of client connections that `workers` workers of each instance allow, with `each` connections per
+/// worker. A client connection uses two of them, one on each side.
 fn through(each: u64, workers: u64, instances: u64) -> u64 {
     workers.saturating_mul(each).saturating_mul(instances) / 2
 }
@@ -222,7 +230,8 @@ impl Memory {
         self.severity.max(self.connections_severity).max(least)
     }
 
-    /// Returns the word for the state of `memory` or `connections`.
+    /// Returns the severity of the limit `of` (`memory` or `connections`) as a word, or `unknown` if the limit was not
+    /// judged.
     fn word(&self, of: &str, severity: Severity) -> &'static str {
         if self.not_judged.contains(&of) { "unknown" } else { severity.word() }
     }
@@ -319,7 +328,7 @@ impl Memory {
         out
     }
 
-    /// Lists the includes that match no file on this machine.
+    /// Adds the names of includes that match no file on this machine.
     fn push_includes(&self, out: &mut String) {
         if self.absent_includes.is_empty() {
             return;

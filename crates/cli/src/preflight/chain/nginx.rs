@@ -12,9 +12,11 @@ pub(super) const PAGE: u64 = 4096;
 const CONNECTIONS: u64 = 512;
 /// nginx's default of `proxy_buffer_size` in `stream`, in bytes (`ngx_stream_proxy_merge_srv_conf`).
 const STREAM_BUFFER: u64 = 16 << 10;
-/// Largest number of files, of nested `include` levels, and of bytes in total. A larger configuration is refused.
+/// Largest number of files of a configuration. A configuration with more files is refused.
 const MOST_FILES: usize = 1000;
+/// Largest number of nested `include` levels of a configuration.
 const MOST_LEVELS: usize = 20;
+/// Largest size in bytes of all files of a configuration together.
 const MOST_BYTES: u64 = 16 << 20;
 
 /// The settings of an nginx configuration that matter for memory and connections.
@@ -41,8 +43,9 @@ pub(super) struct Buffers {
     pub(super) on: bool,
     /// `proxy_buffer_size` in bytes.
     pub(super) first: u64,
-    /// `proxy_buffers`: number of buffers, and size of each in bytes.
+    /// `proxy_buffers`: number of buffers.
     pub(super) number: u64,
+    /// `proxy_buffers`: size of each buffer in bytes.
     pub(super) size: u64,
 }
 
@@ -81,6 +84,7 @@ struct Directive {
     words: Vec<String>,
     /// File and line of the directive for error messages.
     place: String,
+    /// Directives in the block that follows the words. Empty without a block.
     block: Vec<Directive>,
 }
 
@@ -198,8 +202,11 @@ impl Directive {
 struct Files {
     /// Folder of the main file, to which file names are relative.
     folder: PathBuf,
+    /// Number of files read so far.
     read: usize,
+    /// Total size in bytes of the files read so far.
     bytes: u64,
+    /// Names and patterns of `include` that match no file on this machine.
     absent: Vec<String>,
 }
 
@@ -391,7 +398,7 @@ impl Lexer<'_> {
         Token::Word(word)
     }
 
-    /// Skips code in another language up to its closing brace.
+    /// Skips the code of a `…_by_lua_block` up to its closing brace.
     fn skip_code(&mut self) -> Result<(), String> {
         let mut open = 1;
         while open > 0 {

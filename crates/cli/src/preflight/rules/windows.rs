@@ -6,11 +6,12 @@ use super::super::demand::Demand;
 use super::super::finding::{Change, Finding, Severity};
 use super::super::host::Host;
 
-/// Linux's default sizes of a socket's receive and send buffers in bytes.
+/// Linux's default size of a socket's receive buffer in bytes.
 const OWN_RECEIVE: u64 = 131_072;
+/// Linux's default size of a socket's send buffer in bytes.
 const OWN_SEND: u64 = 16_384;
-/// Largest default in bytes that is advised. It is the largest size to which Linux itself lets a socket's buffer
-/// grow.
+/// Largest default size of a buffer in bytes that is advised. Linux itself enlarges the buffer of a socket up to this
+/// size.
 const MOST: u64 = 6 << 20;
 
 /// Checks the receive buffer. About half of it is the window; the kernel uses the rest for its own data.
