@@ -46,7 +46,8 @@ pub(crate) enum HeldEvent {
     Push,
     /// The connection ended or could not be opened: nothing more will arrive.
     Over,
-    /// The first full inbox of this core: its connection is no longer read.
+    /// The connection is no longer read, because its inbox is full. Reported for the first such connection of a core
+    /// only.
     Stopped,
 }
 
@@ -59,11 +60,12 @@ pub(crate) struct Sampled {
     pub(crate) outcome: Outcome,
     /// The sample's result; may be absent if nothing reads it.
     pub(crate) result: Option<Box<SampleResult>>,
-    /// True if no embedded resources remain to be loaded: all are loaded, or the plan requests none.
+    /// True if the sample is a page whose embedded resources are all loaded. False for a sample whose embedded
+    /// resources may still have to be loaded.
     pub(crate) whole: bool,
 }
 
-/// Completions in order of arrival.
+/// Completions in the order in which they were added.
 #[derive(Debug, Default)]
 pub(crate) struct Queue(VecDeque<Done>);
 

@@ -46,7 +46,7 @@ pub(crate) struct Context<'p> {
     pub(crate) timers: Timers,
     pub(crate) net: Net,
     pub(crate) tags: Tags,
-    /// Results for the next samples, with their buffers.
+    /// Unused results, kept with their buffers for later samples.
     pub(crate) spare_results: Vec<Box<SampleResult>>,
     /// Buffers and state for the evaluation of templates.
     pub(crate) texts: Scratch,
@@ -66,7 +66,7 @@ pub(crate) struct Stop {
     pub(crate) asked: bool,
     /// True if all users end at once, without waiting for anything.
     pub(crate) now: bool,
-    /// The latest time at which the core ends, once the coordinator has sent `End`.
+    /// Time at which the core ends at the latest, because the coordinator has sent `End`. `None` before that.
     pub(crate) latest: Option<Nanos>,
 }
 

@@ -456,7 +456,8 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// Runs a user until it must wait.
+    /// Gives a user its turn. A user that can continue afterwards is queued behind the others; during a pause of the
+    /// run the user is parked instead.
     fn take_turn(&mut self, index: UserId) {
         if self.paused && self.cx.users[index].wait == Wait::Ready && self.park(index) {
             return;

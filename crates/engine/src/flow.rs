@@ -23,8 +23,10 @@ use crate::flow::schedule::Start;
 pub(crate) struct Flow {
     /// Barriers, locks and arrivals that this core owns.
     pub(crate) owner: crate::flow::owner::Owner,
-    /// Number of waits of this core's users at barriers or for locks so far.
+    /// Number of waits of this core's users at barriers, for locks and for arrivals so far. Each wait gets the next
+    /// number.
     pub(crate) meetings: u64,
+    /// Scheduled starts, one entry per group that still starts users on this core.
     pub(crate) starts: Vec<Start>,
     /// Number of live users per group.
     pub(crate) alive: Vec<u32>,

@@ -12,7 +12,7 @@ use crate::time::timing::Timing;
 use crate::users::Wait;
 
 impl Context<'_> {
-    /// Completes a sampler's work. The sample's result may be absent if nothing reads it.
+    /// Pushes the completion of a sampler's work. The result may be absent if nothing reads it.
     pub(crate) fn conclude(
         &mut self,
         index: UserId,
@@ -24,7 +24,8 @@ impl Context<'_> {
         self.complete(index, id, (timing, outcome), result, false);
     }
 
-    /// Completes a sampler's work whose result the caller has filled in, except for the start time.
+    /// Pushes the completion of a sampler's work with a result that the caller has filled in, except for the start
+    /// time. If the result is not successful, the outcome `Ok` becomes `Status`.
     pub(crate) fn conclude_shown(
         &mut self,
         index: UserId,
@@ -39,7 +40,7 @@ impl Context<'_> {
         self.conclude(index, id, timing, outcome, Some(result));
     }
 
-    /// Completes the sample of a page after all embedded resources are loaded.
+    /// Pushes the completion of a page after all its embedded resources are loaded.
     pub(crate) fn complete_page(
         &mut self,
         index: UserId,

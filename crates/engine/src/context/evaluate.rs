@@ -48,7 +48,8 @@ impl Context<'_> {
         self.texts.give(name);
     }
 
-    /// Begins a sample that starts and ends within one turn of the user. Returns its times until now.
+    /// Returns the times of a sample that begins now: its start, its wait since the intended start, and an end that is
+    /// preliminary unless the sample ends immediately.
     pub(crate) fn begin_timing(&mut self, index: UserId) -> Timing {
         let start = self.clock.now();
         let wait = (start - self.users[index].intended).max(0) as u64;
@@ -67,7 +68,7 @@ impl Context<'_> {
         result
     }
 
-    /// Evaluates the name of a sampler.
+    /// Evaluates the name of a sampler, and stores it for the user.
     pub(crate) fn name_sampler(&mut self, index: UserId, id: SamplerId) {
         let plan = self.plan;
         let sampler = &plan.samplers[id.0 as usize];

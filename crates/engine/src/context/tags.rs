@@ -15,6 +15,7 @@ use crate::time::timing::TraceId;
 
 /// The blank line that ends a request's head.
 const END: &[u8] = b"\r\n\r\n";
+/// Name of the header with the trace id.
 const TRACEPARENT: &[u8] = b"traceparent";
 
 /// State for the tags of a core's requests.
@@ -22,7 +23,9 @@ const TRACEPARENT: &[u8] = b"traceparent";
 pub(crate) struct Tags {
     /// The fixed header lines, each with its line end.
     lines: Vec<u8>,
+    /// Names of the header lines that the tags replace.
     replaced: Vec<String>,
+    /// Source of trace ids. `None` if traces are off.
     traces: Option<Traces>,
     /// The tags of the current request.
     added: Vec<u8>,
@@ -31,12 +34,15 @@ pub(crate) struct Tags {
 /// Source of trace ids.
 #[derive(Debug)]
 struct Traces {
+    /// True if requests ask servers to record the traces.
     sampled: bool,
     /// The first 8 bytes of all trace ids of this core.
     high: u64,
     /// Seed of the second 8 bytes and of the request ids.
     seed: u64,
+    /// Number of the last trace.
     begun: u32,
+    /// Number of request ids issued so far.
     requests: u64,
 }
 

@@ -12,7 +12,8 @@ use crate::users::Wait;
 use plan::plan::GroupId;
 
 impl Core<'_> {
-    /// Handles the next arrival of a schedule that this core owns.
+    /// Counts the next arrival of a schedule that this core owns, and starts its iteration. If `number` is [`OVER`],
+    /// ends the arrivals instead. During a pause, arrivals are dropped.
     pub(crate) fn arrival(&mut self, group: GroupId, number: u32, at: Nanos) {
         if self.paused && number != OVER {
             return;

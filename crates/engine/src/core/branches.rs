@@ -43,7 +43,7 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// Handles the end of a branch. If its user waits for the branch, the user is queued.
+    /// Frees the slot of a branch that has ended, and queues its user to check the remaining branches.
     pub(crate) fn end_branch(&mut self, branch: UserId) {
         if let Some(parent) = parallel::end_branch(&mut self.cx, branch) {
             self.queue_user(parent);

@@ -61,7 +61,7 @@ impl Core<'_> {
         Step::Done
     }
 
-    /// Handles the answer of the name resolver for an exchange.
+    /// Connects an exchange whose host name was resolved, or fails the exchange if the name could not be resolved.
     pub(crate) fn on_resolved(
         &mut self,
         ticket: Ticket,

@@ -25,7 +25,8 @@ impl Core<'_> {
         }
     }
 
-    /// Continues after a sampler's work. For a page, the embedded resources are loaded first.
+    /// Ends the sample of a sampler that has finished its work. If the result is a page, its embedded resources are
+    /// loaded first.
     pub(crate) fn end_work(
         &mut self,
         index: UserId,
@@ -47,7 +48,7 @@ impl Core<'_> {
         }
     }
 
-    /// Handles the end of a download.
+    /// Adds the result of a finished download to its page, and starts further downloads.
     pub(crate) fn branch_done(
         &mut self,
         branch: UserId,

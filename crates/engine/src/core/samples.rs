@@ -60,13 +60,13 @@ impl<'p> Core<'p> {
         self.take(index, step);
     }
 
-    /// Continues with a sampler's pre-processors.
+    /// Runs a sampler's pre-processors from index `from` on.
     pub(crate) fn run_before(&mut self, index: UserId, id: SamplerId, from: usize) {
         let step = prepare::run_before(&mut self.cx, &mut self.jobs, (index, id), from);
         self.take(index, step);
     }
 
-    /// Continues with a sampler's timers.
+    /// Runs a sampler's timers from index `from` on. `delay` is the delay of the earlier timers in nanoseconds.
     pub(crate) fn run_timers(&mut self, index: UserId, id: SamplerId, (from, delay): (usize, u64)) {
         let step = delay::run_timers(&mut self.cx, &mut self.jobs, (index, id), from, delay);
         self.take(index, step);
@@ -78,7 +78,7 @@ impl<'p> Core<'p> {
         self.take(index, step);
     }
 
-    /// Continues after a Flow Control Action, or after a sampler that acts like one.
+    /// Lets a user continue after a Flow Control Action, or after another sampler without a result.
     pub(crate) fn after_action(&mut self, index: UserId, id: SamplerId) {
         let (samples, mut on) = self.sampling();
         let step = samples.after_action(&mut on, index, id);
@@ -92,7 +92,7 @@ impl<'p> Core<'p> {
         self.take(index, step);
     }
 
-    /// Continues after a sampler's work: ends its sample, or its download.
+    /// Ends the sample of a sampler that has finished its work, or the download of an embedded resource.
     pub(crate) fn close_sample(
         &mut self,
         index: UserId,

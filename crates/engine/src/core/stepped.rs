@@ -18,7 +18,8 @@ use crate::users::Wait;
 const PAUSE: Nanos = MS / 20;
 
 impl Core<'_> {
-    /// Waits for events. If nothing is in flight, the core's clock advances by `timeout` at once.
+    /// Waits for events. If nothing is in flight and no event is ready, the core's clock advances by `timeout` instead,
+    /// or by the time that the test still allows.
     pub(crate) fn wait_stepped(
         &mut self,
         steps: &Steps,

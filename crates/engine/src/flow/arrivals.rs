@@ -30,8 +30,8 @@ pub(crate) struct ArrivalResult {
 }
 
 impl Flow {
-    /// Handles the next arrival of a schedule that this core owns. An arrival for a user of another core is sent to
-    /// that core.
+    /// Assigns the next arrival of a schedule that this core owns to a free or a new user. If the user belongs to
+    /// another core, sends the arrival to that core.
     pub(crate) fn arrival(
         &mut self,
         cx: &Context<'_>,

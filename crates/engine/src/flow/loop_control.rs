@@ -14,7 +14,7 @@ use crate::users::LoopControl;
 use crate::users::controllers::{BEGUN, BROKEN};
 
 impl Walk<'_, '_> {
-    /// Leaves the current position in the plan, where `from` is the innermost controller.
+    /// Leaves the controllers from `from` outwards, up to the loop, group or branch at which the user continues.
     pub(crate) fn unwind(&mut self, from: ControllerId, how: LoopControl) {
         let mut ended = Vec::new();
         let mut at = Some(from);

@@ -92,7 +92,9 @@ pub(crate) struct Pool {
     free: BTreeMap<u32, Waiter>,
     /// Number of users that run an iteration.
     busy: u32,
+    /// Number of arrivals that were assigned to a user.
     pub(crate) arrived: u64,
+    /// Number of arrivals for which the maximum number of users was busy.
     pub(crate) lost: u64,
     /// The core that starts the next new user.
     pub(crate) next: u32,
@@ -106,7 +108,7 @@ pub(crate) enum ArrivalUser {
 }
 
 impl Pool {
-    /// Assigns a user to an arrival. `most` limits the concurrent users; 0 is unlimited.
+    /// Assigns a user to an arrival. Returns `None` if `most` users are busy; 0 is unlimited.
     pub(crate) fn arrive(&mut self, most: u32) -> Option<ArrivalUser> {
         let who = match self.free.pop_first() {
             Some((_, waiter)) => ArrivalUser::Free(waiter),

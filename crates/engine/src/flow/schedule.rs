@@ -14,7 +14,7 @@ use crate::shared::group::GroupSettings;
 use crate::shared::polling::Polls;
 use crate::time::clock::{MS, Nanos};
 
-/// Stands for the number of an arrival when the schedule is over.
+/// Number that [`Start::take`] returns at the end of a schedule of arrivals.
 pub(crate) const OVER: u32 = u32::MAX;
 
 /// The starts of one group on one core.
@@ -42,9 +42,10 @@ struct Paced {
     rate: Arc<Rate>,
     begin: Nanos,
     end: Nanos,
+    /// Number of the next arrival of this process among the arrivals of all processes.
     nth: u64,
     stride: u64,
-    /// Time of the next arrival.
+    /// Time of the next arrival of this process.
     due: Nanos,
 }
 
@@ -61,7 +62,7 @@ impl Paced {
         self.due = at.min(self.end);
     }
 
-    /// Takes the next arrival: returns its number and its time.
+    /// Takes the next arrival. Returns 0, or [`OVER`] at the end of the schedule, and the time.
     fn take(&mut self) -> (u32, Nanos) {
         let at = self.due;
         if at >= self.end {
@@ -169,7 +170,8 @@ impl Start {
         }
     }
 
-    /// Takes the next start if it is due: returns the user's number and the start time.
+    /// Takes the next start if it is due. Returns the user's number and the start time. The number is 0 for arrivals
+    /// and replacements, whose users are numbered later, and [`OVER`] at the end of a schedule of arrivals.
     pub(crate) fn take(&mut self, now: Nanos) -> Option<(u32, Nanos)> {
         let at = self.next_at();
         if at > now {

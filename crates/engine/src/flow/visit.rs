@@ -131,7 +131,7 @@ impl<'c, 'p> Visit<'c, 'p> {
         self.begin_children() && self.has_begun()
     }
 
-    /// Drops a controller from its parent if it will never return a sampler again.
+    /// Drops a controller from its parent if it will never return a sampler again. Returns true if it was dropped.
     pub(crate) fn drop_if_done(&mut self) -> bool {
         let done = self.is_done();
         if done {

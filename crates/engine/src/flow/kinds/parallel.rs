@@ -95,8 +95,8 @@ impl Flow {
         self.start_branches(cx, index)
     }
 
-    /// Starts the next branch if the limit allows. The branch after it starts after the first turn of this one. If
-    /// all branches have ended, the user continues.
+    /// Starts the next branch if the limit of concurrent branches allows. After the first turn of this branch, the user
+    /// is queued to start another one. If all branches have ended, the user continues.
     fn start_branches(&mut self, cx: &mut Context<'_>, index: UserId) -> BranchCheck {
         let waits = BranchCheck { next: Next::Waits, ended: None, all: false };
         let plan = cx.plan;
@@ -154,7 +154,7 @@ impl Flow {
     }
 }
 
-/// Returns the parent sample of all branches at its start.
+/// Returns the parent sample of all branches before they run. Its request data lists the names of the branches.
 fn whole_of(
     cx: &mut Context<'_>,
     (index, id): (UserId, SamplerId),
@@ -219,7 +219,8 @@ fn join(cx: &mut Context<'_>, index: UserId) -> Next {
     Next::Waits
 }
 
-/// Returns the controllers that a user leaves after branches without a parent sample, if any.
+/// Returns the controller that a user leaves for the next iteration of its group after branches without a parent
+/// sample. `None` if the user continues after the controller.
 pub(crate) fn leaves_behind(
     cx: &mut Context<'_>,
     index: UserId,

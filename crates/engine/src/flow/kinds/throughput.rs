@@ -33,13 +33,13 @@ pub(crate) fn parent_begins(visit: &mut Visit<'_, '_>, throughput: &ThroughputCo
     decided(&mut visit.state(), ran, runs);
 }
 
-/// Returns the execution counts of this user.
+/// Reads from the controller state how often the children ran, and how many iterations of the parent have started.
 fn ran(state: &mut ControllerState<'_>) -> ExecutionCounts {
     let slots = state.more();
     ExecutionCounts { executions: slots[0], iterations: slots[1] }
 }
 
-/// Stores the decision for the current iteration of the parent controller.
+/// Stores the counts, and the decision for the current iteration of the parent controller.
 fn decided(state: &mut ControllerState<'_>, ran: ExecutionCounts, runs: bool) {
     state.more()[..2].copy_from_slice(&[ran.executions, ran.iterations]);
     state.clear(RUNS);
