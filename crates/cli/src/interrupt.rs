@@ -28,7 +28,7 @@ pub(crate) struct Interrupt {
 
 /// Property with the time in seconds that samples in flight have to finish after SIGTERM or SIGHUP.
 const GRACE: &str = "throng.stop.grace";
-/// Default of this property in seconds. `docker stop` waits 10 s.
+/// Default time in seconds that samples in flight have to finish after SIGTERM or SIGHUP. `docker stop` waits 10 s.
 const GRACE_S: i64 = 8;
 
 impl Interrupt {

@@ -22,9 +22,9 @@ use crate::run::traces::Traces;
 
 /// Property with the time in seconds for which agents keep running without a message from the coordinator.
 const GRACE: &str = "throng.fleet.grace";
-/// Default of this property in seconds.
+/// Default time in seconds for which agents keep running without a message from the coordinator.
 const GRACE_DEFAULT: u64 = 30;
-/// Largest accepted value of this property in seconds.
+/// Largest accepted time in seconds for which agents keep running without a message from the coordinator.
 const GRACE_MOST: u64 = 3600;
 
 /// Largest number of machines for which the share of the load is printed.

@@ -100,7 +100,7 @@ impl Request {
         files.into_iter().filter_map(|(name, file)| Some((name, file.as_deref()?)))
     }
 
-    /// Returns the summaries that the run must write.
+    /// Returns the summary files that the user named and that the run must write.
     pub(crate) fn promised(&self) -> Promised {
         let name = self.plan.display().to_string();
         let (junit, markdown) = (self.junit.clone(), self.markdown.clone());
@@ -123,7 +123,7 @@ impl Request {
         self.sources.settings.push(Setting::Jmeter(name.into(), value.into()));
     }
 
-    /// Sets system properties of Java to a value.
+    /// Sets several system properties to the same value.
     fn set_system(&mut self, names: &[&str], value: &str) {
         for name in names {
             self.sources.settings.push(Setting::System((*name).into(), value.into()));

@@ -219,8 +219,7 @@ fn begin(request: &Request) -> Result<(), String> {
     settings::refuse_unwritable(request)
 }
 
-/// Evaluates the parts of the plan that are evaluated once per run, and replaces the plan's load by the requested
-/// load.
+/// Evaluates the expressions that a run needs before its start, and replaces the plan's load by the requested load.
 fn evaluate(
     request: &Request,
     plan: &Plan,
@@ -430,7 +429,7 @@ struct Running {
     offload: Option<Arc<dyn Offload>>,
     /// Judges criteria during the run.
     watch: Watch,
-    /// Current load, and the changes made by requests.
+    /// Current load, including the changes that were requested during the run.
     asked: live::Asked,
     /// Requests to change the load, and the socket that receives some of them. The socket exists as long as this
     /// field.
@@ -538,7 +537,7 @@ fn measured(
     ended
 }
 
-/// Reports the death of a worker: in the record, in the log and on the console.
+/// Reports the death of a worker: in the record, in the log and on the console. Returns the loss.
 fn told_of(loss: Loss, progress: &mut Progress, traces: &mut Traces<'_>) -> Loss {
     let words = lost::words(&loss);
     progress.mark(Change::Lost(words.clone()), &words);

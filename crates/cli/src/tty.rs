@@ -11,17 +11,17 @@ pub(crate) enum Stream {
     Err,
 }
 
-/// Returns whether standard error uses colours.
+/// Returns the use of colours on standard error.
 pub(crate) fn error_colour() -> Colour {
     colour(&io::stderr())
 }
 
-/// Returns whether standard output uses colours.
+/// Returns the use of colours on standard output.
 pub(crate) fn output_colour() -> Colour {
     colour(&io::stdout())
 }
 
-/// Decides about colours for all output. A terminal has colours unless NO_COLOR or TERM=dumb is set; CLICOLOR_FORCE
+/// Returns the use of colours on a stream. A terminal has colours unless NO_COLOR or TERM=dumb is set; CLICOLOR_FORCE
 /// enables them for any output. The variable `CI` has no effect, because a build server's terminal has the same
 /// abilities.
 fn colour(stream: &(impl anstream::stream::RawStream + IsTerminal)) -> Colour {

@@ -10,6 +10,7 @@ use crate::flags::Lang;
 
 /// Default width of the text in columns.
 pub(crate) const WIDTH: usize = 120;
+/// Indentation of one level.
 const INDENT: &str = "  ";
 
 /// Returns the requested language, or the language of the environment.

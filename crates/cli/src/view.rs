@@ -42,6 +42,7 @@ struct Moment {
     users: f64,
     /// Samples per second.
     rate: f64,
+    /// Failed samples per second.
     errors: f64,
     /// 95th percentile of response times in milliseconds; `None` without samples.
     p95: Option<f64>,
@@ -59,18 +60,27 @@ struct Piece {
 /// State of the generator and its machine in one second.
 #[derive(Clone, Copy, Debug, Default)]
 struct Own {
+    /// Length of the second in milliseconds.
     ms: u32,
+    /// Processor time of the generator in seconds.
     cpu_s: f64,
     /// Used share of the machine's processor time, by all its processes.
     machine: f64,
+    /// Median service time in milliseconds.
     median_ms: f64,
+    /// 99th percentile of the generator overhead in milliseconds.
     lag_p99_ms: f64,
+    /// Time in milliseconds in which the generator polled no socket.
     stall_ms: u64,
+    /// Number of iteration starts that a rate required.
     due: u64,
+    /// Number of iteration starts that were skipped.
     missed: u64,
+    /// Number of result rows that wait to be written.
     rows_waiting: u64,
+    /// Number of free local ports, if it is known.
     ports_left: Option<u64>,
-    /// Scheduler periods under a CPU quota, and periods in which the quota stopped the generator.
+    /// Number of scheduler periods under a CPU quota, and number of those in which the quota stopped the generator.
     quota: (u64, u64),
 }
 
@@ -107,7 +117,9 @@ pub(crate) struct View {
     errors: u64,
     /// Values of the latest seconds, the newest last.
     moments: VecDeque<Moment>,
+    /// Length in milliseconds and metrics by label of the latest seconds.
     recent: VecDeque<(u32, Vec<Piece>)>,
+    /// State of the generator and its machine in the latest seconds, the newest last.
     own: VecDeque<Own>,
     labels: Vec<Label>,
     /// Number of samples of each label so far. Labels are sorted by this number.
@@ -301,8 +313,8 @@ impl View {
         self.labels.iter().any(|label| label.transaction)
     }
 
-    /// Returns descriptions of the generator's state over the last seconds. The Boolean is true if it is a reason
-    /// to doubt the metrics.
+    /// Returns descriptions of the generator's state over the last seconds. The Boolean is true for a state that makes
+    /// the metrics doubtful.
     fn generator(&self) -> Vec<(bool, String)> {
         let Some(last) = self.own.back() else { return Vec::new() };
         let ms: f64 = self.own.iter().map(|own| f64::from(own.ms)).sum();
@@ -348,14 +360,20 @@ impl View {
     }
 }
 
-/// Thresholds above which the generator's state is shown as a problem: the used share of its processors and of the
-/// machine's processors, and milliseconds.
+/// Used share of the generator's processors from which the view shows a problem.
 const FULL: f64 = 0.85;
+/// Used share of the machine's processors from which the view shows a problem, unless the generator itself uses its
+/// processors fully.
 const MACHINE_FULL: f64 = 0.98;
+/// 99th percentile of the generator overhead in milliseconds from which the view shows a problem, if the overhead is
+/// also at least a quarter of the median response time.
 const LAG_MS: f64 = 10.0;
+/// Length of a stall in milliseconds from which the view shows a problem.
 const STALL_MS: u64 = 200;
+/// Number of rows that wait for the disk from which the view shows a problem.
 const ROWS_WAITING: u64 = 100_000;
-/// Number of stops by a CPU quota above which they are shown. A few stops are normal at the start of a run.
+/// Number of stops by a CPU quota from which the view shows a problem, if the quota stopped the generator in at least a
+/// tenth of the scheduler periods. A few stops are normal at the start of a run.
 const QUOTA_STOPS: u64 = 5;
 
 /// Appends a value to a list and removes the oldest one if the list has more than `most`.

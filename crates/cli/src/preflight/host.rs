@@ -21,7 +21,7 @@ pub(crate) struct Host {
     pub(crate) file_max: u64,
     /// Range of local ports, including both ends.
     pub(crate) ports: (u64, u64),
-    /// Number of reserved ports in this range.
+    /// Number of reserved ports in the range of local ports.
     pub(crate) ports_reserved: u64,
     /// Number of connections in TIME_WAIT.
     pub(crate) time_wait: u64,
@@ -49,7 +49,7 @@ pub(crate) struct Host {
     pub(crate) time_wait_max: u64,
     /// Number of threads on the machine, or in the control group if it has the lower limit.
     pub(crate) threads: u64,
-    /// Largest number of these threads.
+    /// Largest number of threads on the machine, or in the control group if it has the lower limit.
     pub(crate) threads_max: u64,
     /// Value of `kernel.threads-max`.
     pub(crate) threads_kernel: u64,

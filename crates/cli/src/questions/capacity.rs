@@ -177,16 +177,20 @@ struct Search<'a> {
     options: &'a [std::ffi::OsString],
     criteria: &'a [criterion::Criterion],
     settings: Settings,
+    /// Time before the measured part of a probe, in which the load rises and the target settles.
     settle: Duration,
-    /// Duration of a probe without the settling time. It can grow up to `longest`.
+    /// Duration of the measured part of a probe. It grows if percentiles need more samples.
     length: Duration,
+    /// Largest value to which `length` grows.
     longest: Duration,
     /// A clear probe may end early when the half-width of the mean's confidence interval, as a share of the mean,
     /// is at most this value.
     precision: f64,
+    /// Folder of the search.
     folder: PathBuf,
+    /// Finished probes of the search.
     done: Vec<Done>,
-    /// Durations of the finished probes of the search.
+    /// Purpose, result and duration of each finished probe.
     took: Vec<Took>,
     /// False if, after the last probe, the target no longer met the criteria at the lightest load.
     has_recovered: bool,

@@ -20,7 +20,7 @@ use crate::interrupt::Interrupt;
 use crate::tty::Stream;
 use crate::view::{Screen, View};
 
-/// Interval for checking the child process.
+/// Interval for checking whether the child process has ended.
 const LOOK: Duration = Duration::from_millis(100);
 /// Interval for reading the child's record to decide about an early end.
 const READ: Duration = Duration::from_secs(2);
@@ -28,8 +28,9 @@ const READ: Duration = Duration::from_secs(2);
 /// Interval for reading the child's record to update the display.
 const SHOW: Duration = Duration::from_secs(1);
 
-/// Time past the planned duration after which the run is stopped, and the number of stop signals.
+/// Time past the planned duration after which the run is stopped.
 const LATE: Duration = Duration::from_secs(5);
+/// Largest number of signals that stop a run past its planned duration: the second one stops it immediately.
 const LATE_SIGNALS: u32 = 2;
 
 /// Load of a run: the load of the plan, a number of users, or a rate.
@@ -60,7 +61,9 @@ pub(crate) struct Asked<'a> {
     /// Folder in which the run creates its own folder.
     pub(crate) folder: PathBuf,
     pub(crate) load: Load,
+    /// Ramp-up time, if it replaces that of the plan.
     pub(crate) ramp: Option<Duration>,
+    /// Duration of the load, if it replaces that of the plan.
     pub(crate) duration: Option<Duration>,
     /// Name of the run for displays.
     pub(crate) name: String,
@@ -183,8 +186,9 @@ pub(crate) fn run(
 struct Shown {
     screen: Option<Screen>,
     view: View,
-    /// Time at which the record was last read, and the duration of that reading.
+    /// Time at which the record was last read.
     read: Instant,
+    /// Duration of the last reading of the record.
     took: Duration,
 }
 

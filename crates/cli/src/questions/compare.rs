@@ -31,7 +31,7 @@ use change::FailIf;
 
 /// Default of `--floor`: changes below this share are ignored.
 const FLOOR: f64 = 0.02;
-/// Name of the file with a comparison.
+/// Name of the JSON file of a comparison.
 pub(crate) const FILE: &str = "compare.json";
 
 /// Comparison in the structure of its JSON file.
@@ -54,17 +54,19 @@ pub(crate) struct Compared {
 /// Inputs of a comparison. They are sufficient to repeat it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Sources {
-    /// Paths of side A and of side B: folders of runs, or result files.
+    /// Paths of side A: folders of runs, or result files.
     a: Vec<PathBuf>,
+    /// Paths of side B: folders of runs, or result files.
     b: Vec<PathBuf>,
     /// Properties with which the result files of sides A and B were read.
     #[serde(default)]
     rows: (RowSettings, RowSettings),
     /// The load, if two sweeps are compared.
     at: Option<String>,
-    /// Loads that only one of the two sweeps has. They are the same in the comparison of each point.
+    /// Loads that only one of the two sweeps has. The comparisons of all points have the same value.
     #[serde(default)]
     apart: sweeps::Apart,
+    /// Settings that the user chose.
     asked: Asked,
 }
 

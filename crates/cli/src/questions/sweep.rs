@@ -25,7 +25,7 @@ use crate::flags::{OutputFlags, SweepFlags};
 use crate::interrupt::Interrupt;
 use crate::terminal;
 
-/// Name of the file with a sweep.
+/// Name of the JSON file of a sweep.
 pub(crate) const FILE: &str = "sweep.json";
 
 /// Sweep in the structure of its JSON file.
@@ -34,8 +34,10 @@ struct Sweep {
     plan: PathBuf,
     /// The varied quantity: `users` or `rps`.
     axis: &'static str,
+    /// Requested half-width of the mean's confidence interval, as a share of the mean.
     precision: f64,
     points: Vec<Point>,
+    /// The model that was fitted to the points.
     model: Choice,
     /// Requested loads that were not run.
     not_run: Vec<f64>,

@@ -8,8 +8,9 @@ use stats::jtl::Columns;
 use crate::flags::PropertyFlags;
 use crate::properties::{Properties, Setting};
 
-/// File names in a run's folder: the rows of `--jtl`, and the properties.
+/// Name of the file in a run's folder with the rows of `--jtl`.
 pub(crate) const ROWS: &str = "results.jtl";
+/// Name of the file in a run's folder with the properties of the run.
 pub(crate) const PROPERTIES: &str = "properties.txt";
 
 /// Returns the columns of a result file without a header row, and the format of its time stamps, as the properties

@@ -38,7 +38,7 @@ pub(crate) struct Parts<'a, 'c> {
 }
 
 impl Parts<'_, '_> {
-    /// Writes a change into the record, into `seconds.jsonl` and into the log.
+    /// Writes a change into the record, into `seconds.jsonl` and into the log, and shows it on the console.
     fn mark(&mut self, change: Change, words: &str) {
         self.progress.mark(change, words);
         self.traces.note(LogLevel::Info, "throng", words);

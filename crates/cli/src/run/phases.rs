@@ -10,11 +10,12 @@ pub(crate) struct Phases {
     left: VecDeque<Phase>,
     /// Start of the main groups in epoch milliseconds. `None` if they have not started.
     start_ms: Option<i64>,
-    /// Number of users in setUp groups, and delay of the first main user's start in milliseconds.
+    /// Number of users in setUp groups.
     before: u32,
+    /// Delay in milliseconds from the start of the main groups to the start of their first user.
     first_ms: i64,
-    /// Length of the main groups in milliseconds, for a run with setUp groups. Its end is known only when those
-    /// groups have ended.
+    /// Length of the main groups in milliseconds, for a run with setUp groups: the end of such a run is known only when
+    /// the setUp groups have ended.
     length_ms: Option<i64>,
 }
 

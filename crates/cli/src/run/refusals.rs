@@ -14,15 +14,18 @@ const PER_USER: f64 = 50.0;
 /// Minimum length in ms of a recorded second. Shorter, incomplete seconds are ignored.
 const WHOLE_MS: u32 = 900;
 
-/// The latest consecutive seconds in which all samples failed.
+/// The latest consecutive seconds in which all samples failed and users did not pause.
 #[derive(Debug, Default)]
 pub(super) struct Refusals {
     /// End of the last second that was checked, in epoch ms.
     at_ms: i64,
+    /// Number of consecutive seconds with only failed samples.
     seconds: u32,
+    /// Number of samples in the consecutive seconds with only failed samples.
     samples: u64,
-    /// Sum of the response times of these samples in ns.
+    /// Sum of the response times of the counted failed samples, in ns.
     elapsed: u64,
+    /// True if the warning was printed.
     was_said: bool,
 }
 

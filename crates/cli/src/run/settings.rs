@@ -43,9 +43,9 @@ pub(super) fn refuse_unwritable(request: &Request) -> Result<(), String> {
     unread.map_or(Ok(()), Err)
 }
 
-/// Longest wait until a program that is started at the same time as the run opens its pipe, and interval between
-/// the checks.
+/// Longest wait until a program that was started at the same time as the run opens its pipe.
 const READER: Duration = Duration::from_secs(5);
+/// Interval for checking whether a program has opened its pipe.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// Returns true if the path is a named pipe without a reader, which would block a writer forever. If the pipe has a
@@ -104,7 +104,8 @@ pub(crate) fn options(
     Ok(options)
 }
 
-/// Starts the JVM, if the plan needs one. If workers were requested, they start their own.
+/// Starts the JVM, if the plan needs one. Returns `None` also if workers or agents run the users, because they start
+/// their own JVMs.
 fn java(
     request: &Request,
     properties: &Properties,

@@ -35,7 +35,7 @@ pub(crate) struct Traces<'a> {
     pub(crate) exports: Option<export::Exports>,
     /// Machines whose agents run the users.
     pub(crate) machines: Machines,
-    /// Facts for the run's cost that are known before it starts.
+    /// Data for computing the run's cost, as far as it is known before the run.
     pub(crate) cost: Known,
 }
 

@@ -23,10 +23,12 @@ pub(super) struct Waiting {
     for_answers_ms: Option<i64>,
     /// Number of finished samples during the test, and the time of the last change in epoch milliseconds.
     running: Option<(u64, i64)>,
+    /// True if the message about the current period without a finished sample was printed.
     is_told: bool,
     /// Number of finished samples after the end of the test, and the time of the last change in epoch milliseconds.
     /// `None` before the end.
     last: Option<(u64, i64)>,
+    /// True if the message about users that wait after the end of the test was printed.
     was_said: bool,
 }
 

@@ -57,8 +57,8 @@ fn exit(record: &Record, verdict: &Verdict, told: Option<&Told>) -> Exit {
     Exit::first(told.into_iter().flat_map(Told::exits).chain([own]))
 }
 
-/// Returns a description of the read data as JSON: number of requests without transactions, milliseconds, and the
-/// largest number of users.
+/// Returns counts of the data that was read as JSON: requests and errors (transactions are not counted), duration in
+/// milliseconds, and the largest number of users.
 fn read(record: &Record) -> Value {
     let sum = |of: fn(&Part) -> u64| record.seconds.iter().map(|one| of(&one.all)).sum::<u64>();
     let users = record.has.users.then(|| record.seconds.iter().map(|one| one.users).max());

@@ -18,10 +18,11 @@ struct OfSeries {
     name: String,
     /// Mean of the last second that had a value.
     now: Option<f64>,
+    /// Values of the whole run so far.
     all: Number,
 }
 
-/// A line of the display: true if it reports a problem, then its name and its content.
+/// A line of the display: true if it reports a problem, its name, and its text.
 pub(super) type Said = (bool, &'static str, String);
 
 impl Answers {

@@ -13,8 +13,9 @@ use report::live::{Course, Told};
 
 /// Number of seconds that the rules see. A second of a run with many labels takes half a megabyte.
 const KEPT: usize = 120;
+/// Minimum time between two evaluations of the rules.
 const BETWEEN: Duration = Duration::from_secs(5);
-/// The rules pause for this many times the duration of their last evaluation.
+/// Minimum pause after an evaluation of the rules, as a multiple of the duration of that evaluation.
 const REST: u32 = 100;
 /// Largest number of seconds in the thread's queue. If the queue is full, further seconds are left out.
 const WAITING: usize = 8;

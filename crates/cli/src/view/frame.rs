@@ -9,9 +9,11 @@ use super::{Moment, View};
 
 /// Terminal height below which the view is a single line.
 const FEW: usize = 8;
-/// Width of a chart's name and current value in columns, and width of its largest value.
+/// Width in columns of a chart's name.
 const NAME: usize = 8;
+/// Width in columns of a chart's current value.
 const VALUE: usize = 12;
+/// Width in columns of a chart's largest value.
 const MOST: usize = 15;
 /// Terminal width below which charts do not show their largest value.
 const NARROW: usize = 60;
@@ -59,8 +61,9 @@ pub(crate) fn lines(view: &View, size: Size, look: Look) -> Vec<Drawn> {
 /// Number of lines for each section of the view.
 #[derive(Clone, Copy, Debug, Default)]
 struct Plan {
-    /// Height of the charts of rate and p95.
+    /// Height in lines of each of the charts of rate and p95.
     tall: usize,
+    /// True if the charts have a time axis.
     axis: bool,
     criteria: usize,
     answers: usize,
@@ -69,6 +72,7 @@ struct Plan {
     findings: usize,
     /// Lines of the table of labels, including its heading.
     labels: usize,
+    /// Number of blank lines between sections.
     blanks: usize,
 }
 
@@ -139,6 +143,7 @@ impl Plan {
 /// State for building the sections of a frame.
 struct Frame<'a> {
     view: &'a View,
+    /// Largest width of a line in columns.
     limit: usize,
     look: Look,
 }
@@ -377,7 +382,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Adds the criteria, failed ones first.
+    /// Adds the criteria. If there is no room for all, failed ones come first.
     fn criteria(&self, most: usize, out: &mut Vec<Part>) {
         let lamps = &self.view.lamps;
         let mut order: Vec<&Lamp> = lamps.iter().collect();

@@ -14,16 +14,18 @@ use super::{Look, View};
 use crate::terminal;
 use crate::tty::{self, Stream};
 
-/// Interval between two frames. If the terminal size has changed, or lines were printed in between, the frame is
-/// redrawn after `SOON`.
+/// Interval between two frames.
 const EACH: Duration = Duration::from_secs(1);
+/// Interval for checking whether a frame must be redrawn early: the terminal size has changed, or other output was
+/// printed.
 const SOON: Duration = Duration::from_millis(100);
 /// Time without a frame after which the process is assumed to have been suspended, so that other output may be on
 /// the terminal.
 const AWAY: Duration = Duration::from_secs(5);
 
-/// Escape sequences around a frame: synchronized output, and line wrapping off.
+/// Escape sequences before a frame: start synchronized output, and switch line wrapping off.
 const BEGIN: &str = "\x1b[?2026h\x1b[?7l\r";
+/// Escape sequences after a frame: switch line wrapping on, and end synchronized output.
 const END: &str = "\x1b[?7h\x1b[?2026l";
 
 /// The part of a terminal on which frames are drawn.
@@ -35,7 +37,9 @@ pub(crate) struct Screen {
     shown: Vec<usize>,
     /// Terminal size for which these lines were formatted.
     size: Size,
+    /// Time of the last frame.
     drawn: Instant,
+    /// Time of the last check whether a frame must be redrawn.
     looked: Instant,
     /// True if other output was printed since the last frame.
     hidden: bool,

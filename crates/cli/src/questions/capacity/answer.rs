@@ -44,10 +44,10 @@ pub(super) struct LimitedBy {
     load: f64,
     /// Criteria that were missed in the deciding probe.
     criteria: Vec<Judged>,
-    /// The finding that names the cause of the limit, and the load of its probe, which is the deciding probe or the
-    /// overload probe.
+    /// The finding that names the cause of the limit: of the deciding probe or of the overload probe.
     #[serde(skip_serializing_if = "Option::is_none")]
     finding: Option<Finding>,
+    /// Load of the probe that has the finding.
     #[serde(skip_serializing_if = "Option::is_none")]
     finding_at: Option<f64>,
 }
@@ -57,7 +57,7 @@ impl Capacity {
         if self.axis == "users" { Axis::Users } else { Axis::Rate }
     }
 
-    /// Returns the probes in the form in which the report page shows them.
+    /// Returns the probes in the structure of the report page.
     pub(super) fn on_page(&self) -> Vec<page::Probe> {
         self.probes.iter().map(Done::on_page).collect()
     }

@@ -41,14 +41,17 @@ pub(super) struct Done {
     /// Reason why the probe ended: its result was clear and its mean precise, or its time had passed.
     pub(super) ended_by: EndedBy,
     pub(super) samples: u64,
-    /// Percentiles of response times in milliseconds. Files of older versions have no p95.
+    /// Median of the response times in milliseconds.
     pub(super) p50: f64,
+    /// 95th percentile of the response times in milliseconds. Absent in files of older versions.
     #[serde(default)]
     pub(super) p95: Option<f64>,
+    /// 99th percentile of the response times in milliseconds.
     pub(super) p99: f64,
     /// Share of the probe's samples that failed.
     #[serde(default)]
     pub(super) errors: f64,
+    /// Mean number of requests in flight.
     pub(super) in_flight: f64,
     pub(super) judged: Vec<Judged>,
     /// First finding of the verdict that is about the generator.

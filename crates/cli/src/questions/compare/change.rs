@@ -35,6 +35,7 @@ pub(super) struct Judged {
     pub(super) change: String,
     /// Label of the requests; empty for all requests.
     pub(super) label: String,
+    /// Measured change. `None` if the comparison does not have the metric.
     pub(super) found: Option<f64>,
     /// True if the metric is a share, so that its change is in percentage points.
     #[serde(skip)]
@@ -123,7 +124,8 @@ impl FailIf {
         self.0.iter().filter_map(|one| one.label.as_deref()).find(|name| !is_there(name))
     }
 
-    /// Evaluates each metric of a criterion separately.
+    /// Judges each metric that `--fail-if` names by its own interval, with the limit as the smallest change that
+    /// counts.
     pub(super) fn name(&self, comparison: &mut Comparison, settings: &Settings) {
         for criterion in &self.0 {
             if let (Some(metric), Limit::Relative(percent)) = (metric(criterion), criterion.limit) {
@@ -370,8 +372,9 @@ fn open(
     Some(coarse(criterion, difference, comparison).unwrap_or(open))
 }
 
-/// Largest half-width of an interval that decides for a limit of 0: one value for times and rates, one for shares.
+/// Largest half-width of an interval that decides about times or rates if the limit is 0: 2 %.
 const LEAST_CHANGE: f64 = 0.02;
+/// Largest half-width of an interval that decides about a share if the limit is 0: 1 percentage point.
 const LEAST_SHARE: f64 = 0.01;
 
 /// Returns the reason for an undecided change if the interval contains the limit and extends more than `least` to a

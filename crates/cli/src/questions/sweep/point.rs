@@ -29,21 +29,24 @@ const WINDOW: usize = 5;
 
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Point {
+    /// Number of users, or rate per second.
     pub(crate) load: f64,
-    /// Duration of the measured part in seconds, and of the whole run in seconds.
+    /// Duration of the measured part in seconds.
     pub(crate) seconds: f64,
+    /// Duration of the whole run in seconds.
     pub(crate) run_seconds: f64,
     /// True if the mean reached the requested precision. False if the time limit was reached first.
     pub(crate) precise: bool,
     /// Half-width of the mean's confidence interval, as a share of the mean.
     pub(crate) precision: Option<f64>,
+    /// Metrics of the point without ramp and warm-up.
     pub(crate) figures: Figures,
     /// Metrics of the point, including the warm-up.
     pub(crate) with_warm_up: Figures,
     pub(crate) warm_up: WarmUp,
-    /// Mean number of requests in flight (Little's law), and the same number, together with the rate, for each
-    /// window of 5 s.
+    /// Mean number of requests in flight, by Little's law.
     pub(crate) in_flight: f64,
+    /// Mean number of requests in flight, and rate per second, for each window of 5 s.
     pub(crate) windows: Vec<(f64, f64)>,
     /// Reason for excluding the point from the model.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "english")]
@@ -61,17 +64,20 @@ pub(crate) struct Figures {
     pub(crate) samples: u64,
     pub(crate) effective_samples: f64,
     pub(crate) errors: f64,
-    /// Requests per second, with the confidence interval.
+    /// Requests per second.
     pub(crate) rate: f64,
+    /// Confidence interval of the rate.
     pub(crate) rate_interval: Option<(f64, f64)>,
-    /// Response times in milliseconds.
+    /// Mean response time in milliseconds.
     pub(crate) mean: f64,
+    /// Confidence interval of the mean in milliseconds.
     pub(crate) mean_interval: Option<(f64, f64)>,
     pub(crate) p50: Quantile,
     pub(crate) p95: Quantile,
     pub(crate) p99: Quantile,
-    /// Received and sent KiB per second.
+    /// KiB received per second.
     pub(crate) received: f64,
+    /// KiB sent per second.
     pub(crate) sent: f64,
 }
 
@@ -88,8 +94,9 @@ pub(crate) struct Quantile {
 /// The beginning of a run, which is excluded from the metrics.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(crate) struct WarmUp {
-    /// Seconds of the ramp in which users were started, and seconds of the warm-up after the ramp.
+    /// Number of seconds of the ramp in which users were started.
     pub(crate) ramp: usize,
+    /// Number of seconds of the warm-up after the ramp.
     pub(crate) seconds: usize,
     /// True if the run did not reach a steady state.
     pub(crate) unsteady: bool,
