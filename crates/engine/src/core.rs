@@ -165,7 +165,7 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// Runs until the coordinator ends the core.
+    /// Runs the loop of the core until the coordinator ends the core.
     pub(crate) fn run(&mut self) -> io::Result<()> {
         lang::work::limit(lang::work::Limits {
             steps: self.cx.run.settings.evaluation_steps,
@@ -218,7 +218,7 @@ impl<'p> Core<'p> {
         Ok(())
     }
 
-    /// Handles a connection that is readable or writable.
+    /// Reads and writes a connection for which the poller has reported an event.
     fn on_event(&mut self, ready: Ready) {
         let slab = Slot::of(ready.token).slab;
         if slab == session::held::SLAB {
@@ -334,7 +334,8 @@ impl<'p> Core<'p> {
         (&mut self.websocket, On { cx: &mut self.cx, held: &mut self.sessions.held })
     }
 
-    /// Resumes a user that has finished waiting.
+    /// Resumes a user that has finished waiting, and gives the user a turn. During a pause of the run the user is
+    /// parked instead.
     pub(crate) fn resume(&mut self, index: UserId) {
         let user = &mut self.cx.users[index];
         if !user.alive {
@@ -418,7 +419,7 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// Handles a completion, and runs the turn of its user.
+    /// Handles a completion. A user whose sample or wait is over gets a turn.
     #[inline]
     fn carry_out(&mut self, mut done: Done) {
         match done {

@@ -90,7 +90,7 @@ impl Flow {
     }
 }
 
-/// Returns true if the maximum number of arrivals has come.
+/// Returns true if the maximum number of arrivals of the group is reached.
 fn is_reached(cx: &Context<'_>, group: GroupId, pool: &Pool) -> bool {
     let bound = cx.run.groups[group.at()].arrivals.map_or(0, |bounds| bounds.arrivals);
     bound > 0 && pool.arrived >= cx.run.shard.users_of(bound).max(1)

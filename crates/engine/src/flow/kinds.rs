@@ -91,7 +91,7 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// Called when the current child is a sampler, which runs next.
+    /// Moves on from the current child, a sampler, which runs next.
     #[inline]
     pub(crate) fn gives_sampler(&mut self) {
         match &self.controller.kind {
@@ -100,14 +100,16 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// Called when the current child, a controller, has returned a sampler.
+    /// Stores that the current child, a controller, has returned a sampler. Only Interleave and Random Controllers need
+    /// this.
     pub(crate) fn child_gave(&mut self) {
         if let Kind::Interleave(settings) = &self.controller.kind {
             interleave::child_gave(self, settings);
         }
     }
 
-    /// Called when the current child, a controller, has no further sampler in its iteration.
+    /// Moves on from the current child, a controller that has no further sampler in its iteration. Does nothing if the
+    /// child was dropped, because dropped children are skipped.
     pub(crate) fn child_ended(&mut self, is_dropped: bool) {
         if is_dropped {
             return;
@@ -137,7 +139,8 @@ impl Visit<'_, '_> {
         self.controller.children[at as usize]
     }
 
-    /// Called when all children have been asked. Returns `None` if the controller must be asked once more.
+    /// Decides after all children have been asked whether the iteration ends. Returns `None` if the controller must be
+    /// asked once more.
     pub(crate) fn after_children(&mut self) -> Option<Pull> {
         match &self.controller.kind {
             Kind::Loop { count, once } => counted_loop::after_children(self, count, *once),
@@ -204,7 +207,7 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// Returns how the controller counts its iterations.
+    /// Returns the way in which the controller counts its iterations.
     pub(crate) fn counting(&self) -> Counting {
         match &self.controller.kind {
             Kind::Loop { .. } => counted_loop::COUNTING,
@@ -238,7 +241,8 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// Called when the parent controller begins the iteration with this number. Loops count from 1.
+    /// Prepares the controller for the iteration with this number that its parent begins. Iterations of a loop count
+    /// from 1.
     pub(crate) fn parent_begins(&mut self, iteration: i32, is_loop: bool) {
         match &self.controller.kind {
             Kind::JavaBacked(element) => {

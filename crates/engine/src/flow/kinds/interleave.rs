@@ -9,8 +9,8 @@ use crate::flow::search::Pull;
 use crate::flow::visit::Visit;
 use crate::users::controllers::{ControllerState, GAVE, MOVED, SKIP};
 
-/// Number of unsuccessful searches of a controller for a sampler after which it would search endlessly. JMeter's
-/// thread then ends with a stack overflow.
+/// Number of successive searches of a controller for a sampler that find none, after which the user ends: the search
+/// would be endless. JMeter's thread then ends with a stack overflow.
 const IN_VAIN: u32 = 500;
 
 /// Ends the iteration if the last returned sampler was the last of the iteration.
@@ -35,13 +35,14 @@ pub(crate) fn before_child(visit: &mut Visit<'_, '_>, at: u32) -> Option<Pull> {
     None
 }
 
-/// Called when the child of this iteration is a sampler.
+/// Moves on from the child of this iteration, a sampler. The iteration ends after this sampler.
 pub(crate) fn gives_sampler(visit: &mut Visit<'_, '_>, settings: &Interleave) {
     visit.state().set(SKIP);
     move_on(visit, settings);
 }
 
-/// Called when the child of this iteration is a controller that has returned a sampler.
+/// Stores that the child of this iteration, a controller, has returned a sampler. Unless child controllers run as a
+/// whole, moves on, and the iteration ends after this sampler.
 pub(crate) fn child_gave(visit: &mut Visit<'_, '_>, settings: &Interleave) {
     let mut state = visit.state();
     state.set(GAVE);
@@ -53,7 +54,8 @@ pub(crate) fn child_gave(visit: &mut Visit<'_, '_>, settings: &Interleave) {
     }
 }
 
-/// Called when the child of this iteration is a controller that has no further sampler.
+/// Moves on from the child of this iteration, a controller that has no further sampler, if child controllers run as a
+/// whole.
 pub(crate) fn child_ended(visit: &mut Visit<'_, '_>, settings: &Interleave) {
     if settings.whole_controllers {
         move_on(visit, settings);
@@ -86,7 +88,7 @@ pub(crate) fn has_begun(visit: &mut Visit<'_, '_>, settings: &Interleave) -> boo
     true
 }
 
-/// Ends the iteration. The next one continues with the child at which this one stopped.
+/// Ends the iteration. The next iteration continues with the current child.
 pub(crate) fn end_iteration(state: &mut ControllerState<'_>) {
     state.clear(GAVE | MOVED | SKIP);
     state.more()[0] = 0;

@@ -129,8 +129,8 @@ pub(crate) fn is_left(visit: &mut Visit<'_, '_>, element: JavaBackedId) {
     controller::queue_controller_notice(visit.cx, visit.index, element, Tell::EndOfLoop, 0);
 }
 
-/// Notifies the class that a sampler inside leaves a loop, if the class is a loop itself. Then only this controller
-/// is left, and none outside of it. Returns false if the class is not a loop.
+/// Notifies the class that a sampler inside leaves a loop, if the class is a loop itself. The user then leaves only
+/// this controller, and no controller around it. Returns false if the class is not a loop.
 pub(crate) fn leaves_loop(visit: &mut Visit<'_, '_>, element: JavaBackedId, breaks: bool) -> bool {
     let is_loop = visit.flow.classes.breaking.contains(&element);
     if is_loop {

@@ -24,7 +24,8 @@ use crate::users::{LoopControl, NO_USER, Wait};
 pub(crate) enum Next {
     /// The user waits for its branches, or for the end of the parent sample.
     Waits,
-    /// The user continues after branches without a parent sample; its iteration may have ended.
+    /// The user continues after branches that have no parent sample. `ends_iteration` is true if a branch has ended the
+    /// user's iteration.
     Behind { id: SamplerId, ends_iteration: bool },
 }
 

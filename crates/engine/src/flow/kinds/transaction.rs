@@ -12,7 +12,8 @@ impl Walk<'_, '_> {
         if settings.parent { self.pull_parent(id, settings) } else { self.pull_sum(id, settings) }
     }
 
-    /// Asks a transaction with a parent sample for the next sampler. Its children become sub-results.
+    /// Asks a transaction with a parent sample for the next sampler. The samples of its children become sub-results of
+    /// the parent sample.
     fn pull_parent(&mut self, id: ControllerId, settings: &Transaction) -> Pull {
         let mut visit = self.visit(id);
         if visit.state().is(TOLD) {
@@ -35,7 +36,8 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Asks a transaction without a parent sample for the next sampler. It only sums up its children.
+    /// Asks a transaction without a parent sample for the next sampler. The transaction's sample is the sum of its
+    /// children's samples.
     fn pull_sum(&mut self, id: ControllerId, settings: &Transaction) -> Pull {
         // JMeter counts one sample each time the controller calls itself, so one more for each child without a
         // sampler.
@@ -80,8 +82,8 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Called when a sampler inside has made the user leave the transaction. Returns true if the transaction's
-    /// sample must still be reported.
+    /// Reports a transaction without a parent sample, because a sampler inside has made the user leave the transaction.
+    /// Returns true for a transaction with a parent sample, which the caller must report.
     pub(crate) fn leave_transaction(&mut self, id: ControllerId, settings: &Transaction) -> bool {
         if !settings.parent {
             let index = self.index;
