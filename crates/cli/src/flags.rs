@@ -363,7 +363,7 @@ struct JmeterFlags {
 }
 
 impl JmeterFlags {
-    /// Adds these options to the request, as JMeter's own command line does.
+    /// Adds the options of JMeter's command line to the request.
     fn apply(self, request: &mut Request) -> Result<(), String> {
         let texts = [
             ('H', self.proxy_host),

@@ -31,8 +31,8 @@ pub(crate) struct Levels {
 }
 
 impl Levels {
-    /// Parses pairs of category (empty for all) and level, as given with `-L`. Also returns the names of unknown
-    /// levels.
+    /// Parses pairs of category (empty for all) and level, as given with `-L`. Also returns a message for each unknown
+    /// level.
     pub(crate) fn new(given: &[(String, String)]) -> (Self, Vec<String>) {
         let mut levels = Self { all: Level::Info, of: Vec::new() };
         let mut unknown = Vec::new();
@@ -69,8 +69,8 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// Opens the log. An existing file is replaced, as in JMeter, or continued if `again` is true. A new file has
-    /// the given permissions. Also returns the names of unknown levels.
+    /// Opens the log. An existing file is replaced, as in JMeter, or continued if `again` is true. A new file has the
+    /// permissions `mode`. Also returns a message for each unknown level.
     pub(crate) fn open(
         path: &Path,
         (mode, again): (u32, bool),

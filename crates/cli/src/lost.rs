@@ -69,7 +69,7 @@ pub(crate) fn add_to_json(summary: &mut Map<String, Value>, workers: u32, losses
     summary.insert("workers_lost".into(), lost.collect());
 }
 
-/// Returns the samples of a dead worker that are missing in all results.
+/// Returns as JSON the number of a dead worker's samples that are missing in all results, and the time of the first.
 fn missing(loss: &Loss) -> Value {
     let (name, samples) = match loss.samples {
         Missed::About(samples) => ("samples_about", samples),

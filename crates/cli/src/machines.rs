@@ -140,7 +140,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Prints the reason for missing agents and returns the exit code.
+    /// Prints the reason why there are no agents, and returns the exit code.
     fn failed(&self, what: &str, words: &str, traces: &mut Traces<'_>) -> Exit {
         traces.note(Level::Error, "throng", words);
         let interrupted = self.interrupt.asked() > 0;

@@ -28,8 +28,8 @@ pub(crate) enum Spread {
     Fleet(Box<Fleet>, Vec<Made>, Vec<Line>, Own),
 }
 
-/// Resource use of this process without its workers. It is requested with each report, but measured only at
-/// intervals.
+/// Resource use of this process without its workers. Every report reads the value, but the system is asked for it only
+/// at intervals.
 #[derive(Debug, Default)]
 pub(crate) struct Own(Cell<Option<(Instant, Usage)>>);
 
@@ -115,7 +115,8 @@ impl Size {
     }
 }
 
-/// Starts a run with this number of processes.
+/// Starts a run in this process, in `size` worker processes, or on agents. The error is a message for the user and the
+/// exit code.
 pub(crate) fn start(
     size: Size,
     request: &Request,
@@ -263,7 +264,7 @@ impl Spread {
         }
     }
 
-    /// Returns the number of reports that a complete second of the run consists of.
+    /// Returns the number of snapshots in a complete second of the run: one for each thread, or one for each machine.
     pub(crate) fn parts(&self) -> u32 {
         match self {
             Self::Here(run) => run.cores(),
@@ -310,7 +311,7 @@ impl Spread {
         }
     }
 
-    /// Returns the sums of each agent's samples, in the order of the agents. Empty if the users are on this machine.
+    /// Returns the summed metrics of each agent, in the order of the agents. Empty if the users are on this machine.
     pub(crate) fn figures(&self) -> Vec<Figures> {
         match self {
             Self::Here(_) => Vec::new(),

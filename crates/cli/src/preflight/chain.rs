@@ -53,7 +53,7 @@ pub(crate) struct Mistake {
     pub(crate) at: usize,
 }
 
-/// Number of connections that a hop can open to the next hop, with the factors of this number.
+/// A hop and the next hop, with the number of connections between them and the factors of this number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Link {
     pub(crate) from: String,

@@ -37,11 +37,13 @@ pub(crate) const FILE: &str = "compare.json";
 /// Comparison in the structure of its JSON file.
 #[derive(Debug, Serialize)]
 pub(crate) struct Compared {
+    /// Name of side A.
     a: String,
+    /// Name of side B.
     b: String,
     /// Reasons that forbid the comparison, or that require caution.
     doubts: Vec<Doubt>,
-    /// Absent if the two sides cannot be compared.
+    /// Comparison of the metrics. Absent if the two sides cannot be compared.
     comparison: Option<Comparison>,
     /// Other differences between the sides, such as settings or versions.
     changed: Vec<Changed>,
@@ -51,7 +53,7 @@ pub(crate) struct Compared {
     sources: Sources,
 }
 
-/// Inputs of a comparison. They are sufficient to repeat it.
+/// Inputs of a comparison, sufficient to repeat the comparison.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Sources {
     /// Paths of side A: folders of runs, or result files.

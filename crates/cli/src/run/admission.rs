@@ -148,8 +148,8 @@ pub(crate) struct Room<'a> {
 }
 
 impl Room<'_> {
-    /// Checks the limits. For some thread groups, the number of users is known only if `evaluated` is given. `Err`
-    /// is the exit code of a run that is too large.
+    /// Compares the plan's demand with the limits of this machine. For some thread groups, the number of users is known
+    /// only if `evaluated` is given. `Err` is the exit code of a run that is too large.
     pub(crate) fn check(
         &self,
         plan: &Plan,

@@ -80,7 +80,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns a second of 2 users with this number of samples and of failed samples.
+    /// Returns a second of 2 users with `samples` samples, of which `errors` failed.
     fn second(n: i64, (samples, errors): (u64, u64)) -> Second {
         let all = Part { count: samples, errors, elapsed: samples * 50_000, ..Part::default() };
         Second {

@@ -30,7 +30,8 @@ pub(crate) struct Size {
 /// A line with its colour codes, and its width in columns.
 pub(crate) type Drawn = (String, usize);
 
-/// Returns the lines of the view for a terminal of this size. They leave the last line and the last column free.
+/// Returns the lines of the view for a terminal of this size. The last line and the last column of the terminal stay
+/// free.
 pub(crate) fn lines(view: &View, size: Size, look: Look) -> Vec<Drawn> {
     let limit = size.columns.saturating_sub(1).max(1);
     let frame = Frame { view, limit, look };

@@ -35,7 +35,7 @@ pub(crate) struct Screen {
     look: Look,
     /// Widths in columns of the lines that are shown on the terminal.
     shown: Vec<usize>,
-    /// Terminal size for which these lines were formatted.
+    /// Terminal size for which the shown lines were formatted.
     size: Size,
     /// Time of the last frame.
     drawn: Instant,

@@ -56,7 +56,7 @@ pub(super) struct Entry {
     version: u64,
 }
 
-/// An entry that a request has named. Its folder was checked to be the folder in the list.
+/// An entry that a request has named. Its folder is still the one that the list describes.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
     pub(super) id: u64,

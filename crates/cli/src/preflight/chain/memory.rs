@@ -116,8 +116,8 @@ impl Each {
         }
     }
 
-    /// Returns the memory of a `stream` session. It has a buffer for each direction, which is allocated at the
-    /// session's start and filled with data that a slow reader has not taken.
+    /// Returns the memory of a `stream` session. Each direction has a buffer, which is allocated at the session's start
+    /// and filled with data that a slow reader has not taken.
     fn of_stream(size: u64) -> Self {
         let touched = size.min(TOUCHED);
         Self {

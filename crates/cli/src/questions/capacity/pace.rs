@@ -11,8 +11,8 @@ use answers::search::Purpose;
 use super::{LEAST, Search, judge};
 use crate::questions::child::Remaining;
 
-/// Assumed number of samples per independent sample near the limit, as long as no probe has run there. It is also
-/// the largest number that is assumed.
+/// Assumed number of samples per independent sample near the limit, until a probe has run there. No larger number is
+/// ever assumed.
 const WORTH: f64 = 10.0;
 
 /// Purpose, result and duration of a finished probe.

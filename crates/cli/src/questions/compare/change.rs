@@ -114,7 +114,7 @@ impl FailIf {
         asked.unwrap_or_default()
     }
 
-    /// Returns the first label that a criterion names and that none of these records has.
+    /// Returns the first label that a criterion names and that no record has.
     pub(super) fn unknown_label<'r>(
         &self,
         records: impl Iterator<Item = &'r Record> + Clone,

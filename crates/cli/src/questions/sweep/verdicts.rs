@@ -10,8 +10,8 @@ use super::super::figures::load;
 use super::point::Point;
 use crate::{tty, verdict};
 
-/// Finding that is not reported for a point, because a point ends when its mean is precise, and brackets in the
-/// table mark percentiles with too few samples.
+/// Id of the finding about too few samples. The finding is not reported for a point, because a point ends when its mean
+/// is precise, and brackets in the table mark percentiles with too few samples.
 const FEW: &str = "too_few_samples";
 
 /// Formats the findings of all points, ordered by their importance at the heaviest point, and lists the points
