@@ -11,6 +11,7 @@ pub(crate) mod comparison;
 mod labels;
 mod numbers;
 pub(crate) mod sweep;
+mod table;
 mod verdict;
 
 use answers::verdict::Words;
@@ -22,6 +23,7 @@ use crate::model::{About, Criterion, RunPage, is_series, words};
 use crate::svg;
 
 pub(crate) use numbers::{failed_name, failures, interval, service};
+pub(crate) use table::{Cell, Table};
 pub(crate) use verdict::section as verdict;
 
 /// Largest number of charts of number series. The page with the timeline shows all.

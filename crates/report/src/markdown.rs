@@ -14,6 +14,7 @@ use ::answers::lines::{Kind, Line, title};
 use ::answers::verdict::{Language, Words};
 use text::{code, sentence};
 
+use crate::first::{Cell, Table};
 use crate::model::{Criterion, Verdict, words};
 
 pub use self::answers::{capacity, sweep};
@@ -125,6 +126,49 @@ impl Page {
             self.row(&row);
         }
         self.add("\n");
+    }
+
+    /// Adds a table of the first screen with its heading, at most `most` rows of it.
+    fn shown(&mut self, of: &Table, most: usize) {
+        self.add(&format!("### {}\n\n", self.of(&of.title)));
+        let mut heads: Vec<Head> = Vec::new();
+        for head in &of.heads {
+            heads.push((head.words.clone(), head.is_number));
+            if head.has_intervals {
+                heads.push((words("95 % interval", "95 % 区间"), false));
+            }
+        }
+        let row = |row: &Vec<Cell>| {
+            let mut cells = Vec::new();
+            for (head, cell) in of.heads.iter().zip(row) {
+                cells.push(self.cell(cell));
+                if head.has_intervals {
+                    cells.push(cell.interval.clone().unwrap_or_else(|| "–".to_owned()));
+                }
+            }
+            cells
+        };
+        let rows: Vec<Vec<String>> = of.rows.iter().take(most).map(row).collect();
+        self.table(&heads, rows);
+        if of.rows.len() > most {
+            let left = self.left_out(of.rows.len() - most);
+            self.add(&format!("{left}\n\n"));
+        }
+    }
+
+    fn cell(&self, of: &Cell) -> String {
+        let text = self.of(&of.text);
+        let shown = match text {
+            "" => String::new(),
+            name if of.is_name => code(name, NAME),
+            number if of.value.is_some() => number.replace('<', "&lt;"),
+            text => sentence(text, SENTENCE),
+        };
+        match (of.is_thin, of.sign) {
+            (true, _) => format!("({shown})"),
+            (false, "") => shown,
+            (false, sign) => format!("{sign} {shown}"),
+        }
     }
 
     fn row(&mut self, cells: &[String]) {

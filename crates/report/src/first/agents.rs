@@ -1,5 +1,6 @@
 //! The metrics of a run by agent and by zone. A run on one machine has neither table.
 
+use super::table::{Cell, Head, Table};
 use crate::captions::{digits, grouped, share, time};
 use crate::html::Html;
 use crate::model::{Agent, Agents, words};
@@ -7,10 +8,8 @@ use crate::model::{Agent, Agents, words};
 /// Largest number of agents in the table: those with the highest p99, in their original order.
 const SHOWN: usize = 50;
 
-type Head = (&'static str, &'static str);
-
 /// Columns that both tables have after their first columns.
-const HEADS: [Head; 8] = [
+const HEADS: [(&str, &str); 8] = [
     ("Users", "用户数"),
     ("Samples", "样本数"),
     ("Errors", "错误率"),
@@ -26,29 +25,31 @@ pub(super) fn section(out: &mut Html, agents: &Agents) {
     if agents.len() < 2 {
         return;
     }
-    let with_zones = !zones.is_empty();
-    out.raw("<section><h2>").both("By agent", "按代理").raw("</h2>");
-    let first: &[Head] = if with_zones {
-        &[("Agent", "代理"), ("Zone", "区域")]
-    } else {
-        &[("Agent", "代理")]
-    };
-    head(out, "Agents", first, &[("Clock known to", "时钟误差上限")]);
     let mut shown: Vec<(usize, &Agent)> = agents.iter().enumerate().collect();
     shown.sort_by(|(_, a), (_, b)| tail(b).total_cmp(&tail(a)));
     shown.truncate(SHOWN);
     shown.sort_by_key(|(at, _)| *at);
-    for (_, agent) in shown {
-        name(out, &agent.name);
-        if with_zones {
-            out.raw("<td class=\"hostile\">").text(&agent.zone).raw("</td>");
-        }
-        figures(out, agent);
-        let clock = agent.clock_bound_ms.map_or_else(|| "–".into(), |ms| time(ms * 1000.0));
-        number(out, &clock);
-        out.raw("</tr>");
+    let mut first = vec![Head::text(words("Agent", "代理"))];
+    if !zones.is_empty() {
+        first.push(Head::text(words("Zone", "区域")));
     }
-    out.raw("</tbody></table></div>");
+    let row = |(_, agent): (usize, &Agent)| {
+        let mut cells = vec![name(&agent.name)];
+        if !zones.is_empty() {
+            cells.push(Cell::name(&agent.zone));
+        }
+        cells.extend(figures(agent));
+        cells.push(known(agent.clock_bound_ms.map(|ms| ms * 1000.0)));
+        cells
+    };
+    let table = Table {
+        name: "Agents",
+        title: words("By agent", "按代理"),
+        heads: heads(first, Head::number(words("Clock known to", "时钟误差上限"))),
+        rows: shown.into_iter().map(row).collect(),
+    };
+    out.raw("<section>");
+    table.render(out);
     if agents.len() > SHOWN {
         let more = agents.len() - SHOWN;
         out.raw("<p class=\"note\">");
@@ -66,54 +67,59 @@ fn by_zone(out: &mut Html, zones: &[Agent]) {
     if zones.is_empty() {
         return;
     }
-    out.raw("<section><h2>").both("By zone", "按区域").raw("</h2>");
-    head(out, "Zones", &[("Zone", "区域")], &[("Agents", "代理数")]);
-    for zone in zones {
-        name(out, &zone.name);
-        figures(out, zone);
-        number(out, &grouped(zone.agents as f64));
-        out.raw("</tr>");
-    }
-    out.raw("</tbody></table></div></section>");
+    let row = |zone: &Agent| {
+        let mut cells = vec![name(&zone.name)];
+        cells.extend(figures(zone));
+        cells.push(count(zone.agents as f64));
+        cells
+    };
+    let table = Table {
+        name: "Zones",
+        title: words("By zone", "按区域"),
+        heads: heads(
+            vec![Head::text(words("Zone", "区域"))],
+            Head::number(words("Agents", "代理数")),
+        ),
+        rows: zones.iter().map(row).collect(),
+    };
+    out.raw("<section>");
+    table.render(out);
+    out.raw("</section>");
 }
 
-fn head(out: &mut Html, label: &'static str, first: &[Head], last: &[Head]) {
-    out.raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"").raw(label);
-    out.raw("\"><table><thead><tr>");
-    for (en, zh) in first {
-        out.raw("<th scope=\"col\">").both(en, zh).raw("</th>");
-    }
-    for (en, zh) in HEADS.iter().chain(last) {
-        out.raw("<th scope=\"col\" class=\"n\">").both(en, zh).raw("</th>");
-    }
-    out.raw("</tr></thead><tbody>");
+fn heads(first: Vec<Head>, last: Head) -> Vec<Head> {
+    let figures = HEADS.map(|(en, zh)| Head::number(words(en, zh)));
+    first.into_iter().chain(figures).chain([last]).collect()
 }
 
-/// Begins a table row with the name of an agent or a zone.
-fn name(out: &mut Html, name: &str) {
-    out.raw("<tr><th scope=\"row\" class=\"hostile\">");
+/// Returns the cell with the name of an agent or a zone.
+fn name(name: &str) -> Cell {
     if name.is_empty() {
-        out.both("(no zone)", "（无区域）");
+        Cell::words(words("(no zone)", "（无区域）")).class("hostile")
     } else {
-        out.text(name);
+        Cell::name(name)
     }
-    out.raw("</th>");
 }
 
-fn figures(out: &mut Html, of: &Agent) {
-    number(out, &grouped(of.users as f64));
-    number(out, &grouped(of.samples as f64));
+fn figures(of: &Agent) -> Vec<Cell> {
     let errors = of.failed as f64 / of.samples.max(1) as f64;
-    out.raw(if of.failed > 0 { "<td class=\"n bad\">" } else { "<td class=\"n\">" });
-    out.text(&share(errors)).raw("</td>");
-    number(out, &format!("{}/s", digits(of.rate_per_s)));
-    for us in [of.mean_us, of.p50_us, of.p95_us, of.p99_us] {
-        number(out, &us.map_or_else(|| "–".into(), time));
-    }
+    let mut cells = vec![
+        count(of.users as f64),
+        count(of.samples as f64),
+        Cell::number(errors, share(errors)).class(if of.failed > 0 { "n bad" } else { "n" }),
+        Cell::number(of.rate_per_s, format!("{}/s", digits(of.rate_per_s))),
+    ];
+    cells.extend([of.mean_us, of.p50_us, of.p95_us, of.p99_us].map(known));
+    cells
 }
 
-fn number(out: &mut Html, text: &str) {
-    out.raw("<td class=\"n\">").text(text).raw("</td>");
+fn count(n: f64) -> Cell {
+    Cell::number(n, grouped(n))
+}
+
+/// Returns the cell with a time; a dash for an unknown one.
+fn known(us: Option<f64>) -> Cell {
+    us.map_or_else(|| Cell::text("–").class("n"), |us| Cell::number(us, time(us)))
 }
 
 fn tail(agent: &Agent) -> f64 {

@@ -2,6 +2,7 @@
 
 use answers::verdict::Words;
 
+use super::table::{Cell, Head, Table};
 use crate::captions::clock;
 use crate::html::Html;
 use crate::model::{Alert, words};
@@ -9,34 +10,12 @@ use crate::model::{Alert, words};
 /// Largest number of alerts in the table.
 const SHOWN: usize = 50;
 
-/// Names of the columns of the table.
-pub(crate) const HEADS: [(&str, &str); 5] = [
-    ("Alert", "告警"),
-    ("Labels", "标签"),
-    ("From", "开始"),
-    ("Until", "结束"),
-    ("Summary", "摘要"),
-];
-
 pub(super) fn section(out: &mut Html, alerts: &[Alert]) {
     if alerts.is_empty() {
         return;
     }
-    out.raw("<section><h2>").both("Alerts", "告警").raw("</h2>");
-    out.raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Alerts");
-    out.raw("\"><table><thead><tr>");
-    for (en, zh) in HEADS {
-        out.raw("<th scope=\"col\">").both(en, zh).raw("</th>");
-    }
-    out.raw("</tr></thead><tbody>");
-    for alert in alerts.iter().take(SHOWN) {
-        let [from, until] = times(alert);
-        out.raw("<tr><th scope=\"row\" class=\"hostile\">").text(&alert.name).raw("</th>");
-        out.raw("<td class=\"hostile\">").text(&alert.labels).raw("</td>");
-        out.raw("<td>").words(&from).raw("</td><td>").words(&until).raw("</td>");
-        out.raw("<td class=\"hostile\">").text(&alert.summary).raw("</td></tr>");
-    }
-    out.raw("</tbody></table></div>");
+    out.raw("<section>");
+    table(&alerts[..alerts.len().min(SHOWN)]).render(out);
     if alerts.len() > SHOWN {
         let more = alerts.len() - SHOWN;
         out.raw("<p class=\"note\">");
@@ -46,8 +25,31 @@ pub(super) fn section(out: &mut Html, alerts: &[Alert]) {
     out.raw("</section>");
 }
 
+/// Returns the table of alerts.
+pub(crate) fn table(alerts: &[Alert]) -> Table {
+    let heads = [
+        ("Alert", "告警"),
+        ("Labels", "标签"),
+        ("From", "开始"),
+        ("Until", "结束"),
+        ("Summary", "摘要"),
+    ];
+    let row = |alert: &Alert| {
+        let [from, until] = times(alert).map(Cell::words);
+        let [name, labels, summary] =
+            [&alert.name, &alert.labels, &alert.summary].map(|text| Cell::name(text));
+        vec![name, labels, from, until, summary]
+    };
+    Table {
+        name: "Alerts",
+        title: words("Alerts", "告警"),
+        heads: heads.map(|(en, zh)| Head::text(words(en, zh))).into(),
+        rows: alerts.iter().map(row).collect(),
+    }
+}
+
 /// Formats the start and end of an alert, relative to the start of the run.
-pub(crate) fn times(alert: &Alert) -> [Words; 2] {
+fn times(alert: &Alert) -> [Words; 2] {
     let at = |ms: i64| words(clock(ms), clock(ms));
     let before = || words("before the run", "运行之前");
     let open = || words("still firing at the end", "结束时仍在触发");

@@ -1,4 +1,4 @@
-//! The parts that the first screens of sweeps and searches share: title, answer, table heads, notes.
+//! The parts that the first screens of sweeps and searches share: title, answer, notes.
 
 use answers::verdict::Words;
 
@@ -28,17 +28,6 @@ pub(super) fn section(out: &mut Html, sentences: &[Words], below: &[Words]) {
         out.raw("<p class=\"why hostile\">").words(words).raw("</p>");
     }
     out.raw("</section>");
-}
-
-/// Begins a table with its column names. Each flag is true for a column of numbers.
-pub(super) fn head(out: &mut Html, name: &'static str, columns: &[(&Words, bool)]) {
-    out.raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"").text(name);
-    out.raw("\"><table><thead><tr>");
-    for (words, is_number) in columns {
-        out.raw(if *is_number { "<th scope=\"col\" class=\"n\">" } else { "<th scope=\"col\">" });
-        out.words(words).raw("</th>");
-    }
-    out.raw("</tr></thead><tbody>");
 }
 
 pub(super) fn notes(out: &mut Html, notes: &[Words]) {

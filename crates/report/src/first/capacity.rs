@@ -1,9 +1,10 @@
 //! The first screen of a search for capacity: the answer, criteria at the lower bound, what limited the load, the
-//! probes.
+//! probes. The page of a search shows them in no other place.
 
 use answers::criterion::Times;
 
 use super::answer;
+use super::table::{Cell, Head, Table};
 use crate::captions::numbers::{load, number};
 use crate::captions::{grouped, time, timed};
 use crate::html::Html;
@@ -31,7 +32,9 @@ pub(crate) fn screen(page: &CapacityPage) -> Html {
         draw(&mut out, &chart);
     }
     out.raw("</section>");
-    probes(&mut out, page);
+    out.raw("<section>");
+    probes(page).render(&mut out);
+    out.raw("</section>");
     out
 }
 
@@ -139,48 +142,62 @@ fn by_load(page: &CapacityPage) -> Option<Curves> {
     })
 }
 
-fn probes(out: &mut Html, page: &CapacityPage) {
-    out.raw("<section><h2>").both("Probes", "试探").raw("</h2>");
-    answer::head(
-        out,
-        "Probes",
-        &[
-            (&words("Probe", "试探"), false),
-            (&page.axis.name(), true),
-            (&words("Succeeded", "成功"), true),
-            (&words("In flight", "在途"), true),
-            (&timed(Times::Response, "p50"), true),
-            (&timed(Times::Response, "p99"), true),
-            (&words("Samples", "样本数"), true),
-            (&words("Seconds", "秒数"), true),
-            (&words("Ended by", "结束原因"), false),
-            (&words("Result", "结果"), false),
+/// Returns the table of probes.
+pub(crate) fn probes(page: &CapacityPage) -> Table {
+    Table {
+        name: "Probes",
+        title: words("Probes", "试探"),
+        heads: vec![
+            Head::text(words("Probe", "试探")),
+            Head::number(page.axis.name()),
+            Head::number(words("Succeeded", "成功")),
+            Head::number(words("In flight", "在途")),
+            Head::number(timed(Times::Response, "p50")),
+            Head::number(timed(Times::Response, "p99")),
+            Head::number(words("Samples", "样本数")),
+            Head::number(words("Seconds", "秒数")),
+            Head::text(words("Ended by", "结束原因")),
+            Head::number(words("Windows held", "达标时段")),
+            Head::text(words("Result", "结果")),
         ],
-    );
-    for (n, probe) in page.probes.iter().enumerate() {
-        out.raw("<tr><th scope=\"row\">").text(&format!("{} ", n + 1)).words(&probe.kind);
-        out.raw("</th>");
-        for text in [
-            load(probe.load),
-            format!("{}/s", number(probe.rate_per_s)),
-            number(probe.in_flight),
-            time(probe.p50_us),
-            time(probe.p99_us),
-            grouped(probe.samples as f64),
-            format!("{:.0}", probe.length_s),
-        ] {
-            out.raw("<td class=\"n\">").text(&text).raw("</td>");
-        }
-        out.raw("<td>");
-        match probe.stopped_by {
-            StoppedBy::Precision => out.both("clear", "已明确"),
-            StoppedBy::Time => out.both("time", "时间"),
-        };
-        out.raw(match probe.verdict {
-            Held::Good => "</td><td class=\"hostile\">",
-            Held::Bad | Held::Doubtful => "</td><td class=\"hostile bad\">",
-        });
-        out.words(&probe.words).raw("</td></tr>");
+        rows: page.probes.iter().enumerate().map(|(n, probe)| row(n + 1, probe)).collect(),
     }
-    out.raw("</tbody></table></div></section>");
+}
+
+/// Returns the row of probe number `n`.
+fn row(n: usize, probe: &Probe) -> Vec<Cell> {
+    let Words { en, zh } = &probe.kind;
+    let windows = probe.good + probe.bad;
+    let held = probe.good as f64 / windows.max(1) as f64;
+    let (sign, class) = match probe.verdict {
+        Held::Good => ("✅", "hostile"),
+        Held::Bad => ("❌", "hostile bad"),
+        Held::Doubtful => ("⚠️", "hostile bad"),
+    };
+    vec![
+        Cell {
+            value: Some(n as f64),
+            ..Cell::words(words(format!("{n} {en}"), format!("{n} {zh}")))
+        },
+        Cell::number(probe.load, load(probe.load)),
+        Cell::number(probe.rate_per_s, format!("{}/s", number(probe.rate_per_s))),
+        Cell::number(probe.in_flight, number(probe.in_flight)),
+        Cell::number(probe.p50_us, time(probe.p50_us)),
+        Cell::number(probe.p99_us, time(probe.p99_us)),
+        Cell::number(probe.samples as f64, grouped(probe.samples as f64)),
+        Cell::number(probe.length_s, format!("{:.0}", probe.length_s)),
+        Cell::words(match probe.stopped_by {
+            StoppedBy::Precision => words("clear", "已明确"),
+            StoppedBy::Time => words("time", "时间"),
+        }),
+        Cell {
+            value: Some(held),
+            class: "n",
+            ..Cell::words(words(
+                format!("{} of {windows}", probe.good),
+                format!("{} / {windows}", probe.good),
+            ))
+        },
+        Cell::words(probe.words.clone()).sign(sign).class(class),
+    ]
 }

@@ -1,14 +1,15 @@
 //! The first screen of a sweep: the answer, the verdict on its points, rate and response time over the load, the
-//! points.
+//! points. The page of a sweep shows them in no other place.
 
 use answers::criterion::Times;
 
 use super::answer;
+use super::table::{Cell, Head, Table};
 use crate::captions::numbers::{load, number};
 use crate::captions::{mean, share, time, timed};
 use crate::html::Html;
 use crate::model::sweep::{Point, StoppedBy};
-use crate::model::{Quantile, SweepPage, Words, words};
+use crate::model::{SweepPage, Words, words};
 use crate::svg::curves::{Curve, Curves, Join, Spot, draw};
 
 /// Ratio of the largest to the smallest load from which the axis is logarithmic.
@@ -34,7 +35,13 @@ pub(crate) fn screen(page: &SweepPage) -> Html {
     draw(&mut out, &rate(page));
     draw(&mut out, &response(page));
     out.raw("</section>");
-    points(&mut out, page);
+    out.raw("<section>");
+    points(page).render(&mut out);
+    out.raw("<p class=\"note\">").both(
+        "Small print: 95 % intervals. Italics: too few independent samples for the percentile. Bars: grey is the ramp, ochre the warm-up (not counted), blue the measured part.",
+        "小字：95 % 区间。斜体：独立样本太少。条形：灰色为用户启动阶段，赭色为预热（不计入任何数据），蓝色为计入部分。",
+    );
+    out.raw("</p></section>");
     answer::notes(&mut out, &page.notes);
     out
 }
@@ -134,34 +141,26 @@ fn response(page: &SweepPage) -> Curves {
     }
 }
 
-fn points(out: &mut Html, page: &SweepPage) {
-    let axis = page.axis.name();
-    out.raw("<section><h2>").both("Points", "测点").raw("</h2>");
-    answer::head(
-        out,
-        "Points",
-        &[
-            (&axis, true),
-            (&words("Rate", "速率"), true),
-            (&mean(Times::Response), true),
-            (&timed(Times::Response, "p50"), true),
-            (&timed(Times::Response, "p95"), true),
-            (&timed(Times::Response, "p99"), true),
-            (&words("Errors", "错误率"), true),
-            (&words("In flight", "在途"), true),
-            (&words("Seconds", "秒数"), false),
-            (&words("Ended by", "结束原因"), false),
-        ],
-    );
+/// Returns the table of points.
+pub(crate) fn points(page: &SweepPage) -> Table {
     let longest = page.points.iter().map(whole).fold(0.0, f64::max);
-    for point in &page.points {
-        row(out, point, longest);
+    Table {
+        name: "Points",
+        title: words("Points", "测点"),
+        heads: vec![
+            Head::number(page.axis.name()),
+            Head { has_intervals: true, ..Head::number(words("Rate", "速率")) },
+            Head::number(mean(Times::Response)),
+            Head::number(timed(Times::Response, "p50")),
+            Head::number(timed(Times::Response, "p95")),
+            Head::number(timed(Times::Response, "p99")),
+            Head::number(words("Errors", "错误率")),
+            Head::number(words("In flight", "在途")),
+            Head::text(words("Seconds", "秒数")),
+            Head::text(words("Ended by", "结束原因")),
+        ],
+        rows: page.points.iter().map(|point| row(point, longest)).collect(),
     }
-    out.raw("</tbody></table></div><p class=\"note\">").both(
-        "Small print: 95 % intervals. Italics: too few independent samples for the percentile. Bars: grey is the ramp, ochre the warm-up (not counted), blue the measured part.",
-        "小字：95 % 区间。斜体：独立样本太少。条形：灰色为用户启动阶段，赭色为预热（不计入任何数据），蓝色为计入部分。",
-    );
-    out.raw("</p></section>");
 }
 
 /// Returns the whole length of a sweep's point in seconds, including ramp and warm-up.
@@ -169,66 +168,45 @@ fn whole(point: &Point) -> f64 {
     point.ramp_s + point.warmup_s + point.length_s
 }
 
-fn row(out: &mut Html, point: &Point, longest: f64) {
-    out.raw("<tr><th scope=\"row\" class=\"n\">").text(&load(point.load));
-    if point.excluded.is_some() {
-        out.raw(" ○");
-    }
-    out.raw("</th><td class=\"n\">").text(&number(point.rate_per_s)).raw("/s");
-    let plain = |value: f64| number(value);
-    interval(out, point.rate_low, point.rate_high, plain);
-    out.raw("</td><td class=\"n\">").text(&time(point.mean_us));
-    interval(out, point.mean_low, point.mean_high, time);
-    out.raw("</td>");
-    for p in SHOWN {
-        quantile(out, point.quantile(p));
-    }
-    out.raw(if point.error_share > 0.0 { "<td class=\"n bad\">" } else { "<td class=\"n\">" });
-    out.text(&share(point.error_share)).raw("</td><td class=\"n\">");
-    out.text(&number(point.in_flight)).raw("</td><td class=\"plot\">");
-    span(out, point, longest);
-    out.raw("</td><td>");
-    match point.stopped_by {
-        StoppedBy::Precision => out.both("precision", "精度"),
-        StoppedBy::Time => out.both("time", "时间"),
-    };
-    out.raw("</td></tr>");
-}
-
-fn quantile(out: &mut Html, of: Option<&Quantile>) {
-    out.raw(match of {
-        Some(found) if found.enough => "<td class=\"n\">",
-        _ => "<td class=\"n few\">",
-    });
-    match of {
-        Some(found) => {
-            out.text(&time(found.us));
-            interval(out, found.low, found.high, time);
-        }
-        None => {
-            out.raw("–");
-        }
-    }
-    out.raw("</td>");
-}
-
-fn interval(out: &mut Html, low: Option<f64>, high: Option<f64>, show: fn(f64) -> String) {
-    if let (Some(low), Some(high)) = (low, high) {
-        out.raw("<br><small>").text(&show(low)).raw(" – ").text(&show(high)).raw("</small>");
-    }
+fn row(point: &Point, longest: f64) -> Vec<Cell> {
+    let excluded = if point.excluded.is_some() { " ○" } else { "" };
+    let rate = Cell::number(point.rate_per_s, format!("{}/s", number(point.rate_per_s)));
+    let mut cells = vec![
+        Cell::number(point.load, format!("{}{excluded}", load(point.load))),
+        rate.within(point.rate_low, point.rate_high, number),
+        Cell::number(point.mean_us, time(point.mean_us)).within(
+            point.mean_low,
+            point.mean_high,
+            time,
+        ),
+    ];
+    cells.extend(SHOWN.map(|p| Cell::quantile(point.quantile(p), time)));
+    let errors = Cell::number(point.error_share, share(point.error_share));
+    let length = Cell::number(point.length_s, format!("{:.0}", point.length_s));
+    cells.extend([
+        if point.error_share > 0.0 { errors.class("n bad") } else { errors },
+        Cell::number(point.in_flight, number(point.in_flight)),
+        length.markup("plot", span(point, longest)),
+        Cell::words(match point.stopped_by {
+            StoppedBy::Precision => words("precision", "精度"),
+            StoppedBy::Time => words("time", "时间"),
+        }),
+    ]);
+    cells
 }
 
 /// Draws the seconds of a sweep's point as a bar: ramp, warm-up, evaluated part.
-fn span(out: &mut Html, point: &Point, longest: f64) {
+fn span(point: &Point, longest: f64) -> Html {
+    let mut out = Html::new();
     let scale = 120.0 / longest.max(1e-9);
     out.raw("<svg class=\"span\" viewBox=\"0 0 160 14\" role=\"img\" aria-label=\"");
-    out.text(&format!(
+    let parts = format!(
         "{} s of ramp, {} s of warm-up, {} s count",
         number(point.ramp_s),
         number(point.warmup_s),
         number(point.length_s)
-    ))
-    .raw("\">");
+    );
+    out.text(&parts).raw("\"><title>").text(&parts).raw("</title>");
     let mut from = 0.0;
     for (class, seconds) in [
         ("<rect class=\"ramp\"", point.ramp_s),
@@ -243,4 +221,5 @@ fn span(out: &mut Html, point: &Point, longest: f64) {
     }
     out.raw("<text class=\"tick\" y=\"11\" x=\"").number(from * scale + 4.0).raw("\">");
     out.text(&format!("{} s", point.length_s.round())).raw("</text></svg>");
+    out
 }

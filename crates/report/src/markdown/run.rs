@@ -8,7 +8,7 @@ use super::text::{code, sentence};
 use super::{MOST_ROWS, NAME, Page, doubts_generator, result};
 use crate::captions::{bytes, digits, grouped, longest, mean, overhead, share, time, timed};
 use crate::first;
-use crate::model::{Alert, Answers, Cause, Gateway, Label, Quantile, RunPage, Totals, words};
+use crate::model::{Answers, Cause, Gateway, Label, Quantile, RunPage, Totals, words};
 
 /// Largest number of causes of errors in a summary.
 const MOST_CAUSES: usize = 5;
@@ -45,7 +45,9 @@ pub fn run(page: &RunPage, language: Language) -> String {
     series(&mut out, page);
     labels(&mut out, page);
     causes(&mut out, page);
-    alerts(&mut out, page);
+    if !page.alerts.is_empty() {
+        out.shown(&first::alerts::table(&page.alerts), MOST_ROWS);
+    }
     out.out
 }
 
@@ -152,33 +154,6 @@ fn series(out: &mut Page, page: &RunPage) {
     out.table(&heads, page.series.iter().take(MOST_ROWS).map(row));
     if page.series.len() > MOST_ROWS {
         let left = out.left_out(page.series.len() - MOST_ROWS);
-        out.add(&format!("{left}\n\n"));
-    }
-}
-
-/// Adds the alerts that fired during the run.
-fn alerts(out: &mut Page, page: &RunPage) {
-    if page.alerts.is_empty() {
-        return;
-    }
-    out.heading("Alerts", "告警");
-    let heads = first::alerts::HEADS.map(|(en, zh)| (words(en, zh), false));
-    let row = |alert: &Alert| {
-        let [from, until] = first::alerts::times(alert);
-        let cell = |text: &str| code(text, NAME);
-        let text = |text: &str| if text.is_empty() { String::new() } else { cell(text) };
-        vec![
-            text(&alert.name),
-            text(&alert.labels),
-            out.of(&from).to_owned(),
-            out.of(&until).to_owned(),
-            text(&alert.summary),
-        ]
-    };
-    let rows: Vec<Vec<String>> = page.alerts.iter().take(MOST_ROWS).map(row).collect();
-    out.table(&heads, rows);
-    if page.alerts.len() > MOST_ROWS {
-        let left = out.left_out(page.alerts.len() - MOST_ROWS);
         out.add(&format!("{left}\n\n"));
     }
 }

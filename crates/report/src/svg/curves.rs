@@ -93,8 +93,11 @@ pub fn draw(out: &mut Html, of: &Curves) {
         if at < free {
             continue;
         }
-        free = at + APART.max(text.chars().count() as f64 * 7.0 + 6.0);
-        out.raw("<text class=\"tick middle\" y=\"166\" x=\"").number(at).raw("\">");
+        let width = text.chars().count() as f64 * 7.0;
+        free = at + APART.max(width + 6.0);
+        // The last text stays within the picture.
+        let middle = at.min(WIDTH - width / 2.0);
+        out.raw("<text class=\"tick middle\" y=\"166\" x=\"").number(middle).raw("\">");
         out.text(text).raw("</text>");
     }
     for (lang, text) in [("en", &of.across.en), ("zh", &of.across.zh)] {
@@ -108,7 +111,7 @@ pub fn draw(out: &mut Html, of: &Curves) {
     for (n, curve) in of.curves.iter().enumerate() {
         out.raw("<g class=\"").raw(SERIES[n % SERIES.len()]).raw("\"><title>");
         out.text(&curve.name.en).raw("</title>");
-        one(out, curve, of.log_y, x, y);
+        one(out, of, curve, x, y);
         out.raw("</g>");
     }
     out.raw("</svg><ul class=\"legend\">");
@@ -124,8 +127,9 @@ pub fn draw(out: &mut Html, of: &Curves) {
     out.raw("</ul><figcaption>").words(&of.caption).raw("</figcaption></figure>");
 }
 
-fn one(out: &mut Html, curve: &Curve, log: bool, x: impl Fn(f64) -> f64, y: impl Fn(f64) -> f64) {
-    let seen: Vec<&Spot> = curve.spots.iter().filter(|spot| !log || spot.y > 0.0).collect();
+/// Draws a curve. A pointer over a dot shows its values.
+fn one(out: &mut Html, of: &Curves, curve: &Curve, x: impl Fn(f64) -> f64, y: impl Fn(f64) -> f64) {
+    let seen: Vec<&Spot> = curve.spots.iter().filter(|spot| !of.log_y || spot.y > 0.0).collect();
     if curve.join != Join::None {
         out.raw("<polyline class=\"");
         out.raw(if curve.join == Join::Line { "line" } else { "dashed" }).raw("\" points=\"");
@@ -144,6 +148,11 @@ fn one(out: &mut Html, curve: &Curve, log: bool, x: impl Fn(f64) -> f64, y: impl
             out.number(y(high)).raw("\"/>");
         }
         out.raw("<circle r=\"3.5\" class=\"").raw(if spot.hollow { "hollow" } else { "dot" });
-        out.raw("\" cx=\"").number(x(spot.x)).raw("\" cy=\"").number(y(spot.y)).raw("\"/>");
+        out.raw("\" cx=\"").number(x(spot.x)).raw("\" cy=\"").number(y(spot.y)).raw("\"><title>");
+        if let Some((_, text)) = of.ticks.iter().find(|(value, _)| value.total_cmp(&spot.x).is_eq())
+        {
+            out.text(text).raw(": ");
+        }
+        out.text(&(of.show)(spot.y)).raw("</title></circle>");
     }
 }
