@@ -26,6 +26,12 @@ export function say(words: Words): string {
   return words[language()];
 }
 
+/** Returns the text of an element that Rust has written in both languages, in the page's language. */
+export function shownText(of: Element): string {
+  const one = of.querySelector(`[lang="${language()}"]`);
+  return (one ?? of).textContent ?? '';
+}
+
 /** Returns a text of the page itself in the page's language. The values replace `{0}`, `{1}` and so on. */
 export function word(key: Word, ...values: (string | number)[]): string {
   const text = (language() === 'zh' ? zh : en)[key];

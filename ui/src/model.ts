@@ -205,7 +205,7 @@ export interface ComparisonPage {
   /** The kind of times that were compared. */
   times: Times;
   /** Changes are relative to A; for figures with unit share, the difference of both. null means that there is no change. */
-  rows: { label: string | null; metric: Words; unit: Unit; a: number; b: number; change: number | null; low: Num; high: Num; different: boolean; small: boolean; open?: Words;
+  rows: { label: string | null; metric: Words; unit: Unit; a: number; b: number; change: number | null; low: Num; high: Num; different: boolean; small: boolean; state: Words;
           more_is_worse: boolean | null; floor: number; detectable: Num }[];
   tails: { label: string | null; p: number[]; a_us: number[]; b_us: number[] }[];
   /** The judged time of both sides over the load, and the change that a criterion allows; null for two runs. */

@@ -3,6 +3,7 @@
 import { el, replace } from './dom';
 import { onLanguage, say, word } from './language';
 import type { Page, RunPage } from './model';
+import { comparison } from './pages/comparison';
 import { errors } from './pages/errors';
 import { findings } from './pages/findings';
 import { jmeter } from './pages/jmeter';
@@ -10,7 +11,6 @@ import { labels } from './pages/labels';
 import { Sheet } from './pages/page';
 import { about, plan } from './pages/plan';
 import { samples } from './pages/samples';
-import { capacity, comparison, sweep } from './pages/sweep';
 import { charts, connections, generator, overTime, targets } from './pages/time';
 import type { Word } from './words/en';
 
@@ -38,12 +38,7 @@ export function routes(page: Page): Route[] {
       has(true, 'findings', 'findings', verdict);
       break;
     case 'sweep':
-      has(true, 'points', 'points', (sheet) => sweep(sheet, page));
-      has(true, 'plan', 'plan', (sheet) => about(sheet, page.about));
-      has(true, 'findings', 'findings', verdict);
-      break;
     case 'capacity':
-      has(true, 'probes', 'probes', (sheet) => capacity(sheet, page));
       has(true, 'plan', 'plan', (sheet) => about(sheet, page.about));
       has(true, 'findings', 'findings', verdict);
       break;
@@ -72,8 +67,7 @@ interface Shown { redraw: () => void; again: () => void }
 /** Shows pages in `into` and links to them in `nav`. `first` is the static first screen. */
 export function router(page: Page, nav: HTMLElement, into: HTMLElement, first: HTMLElement | null): Shown {
   let sheet: Sheet | null = null;
-  const links = () => {
-    const [now] = place(page);
+  const links = (now: string) => {
     replace(nav, el('ul', null, ...routes(page).map((route) => el('li', null,
       el('a', { attr: { href: `#${route.id}`, 'aria-current': route.id === now ? 'page' : null } }, word(route.title))))));
     nav.setAttribute('aria-label', word('pages'));
@@ -90,7 +84,7 @@ export function router(page: Page, nav: HTMLElement, into: HTMLElement, first: H
       sheet.add(el('h1', null, word(route.title)));
       route.show(sheet, argument);
     }
-    links();
+    links(route.id);
     const at = anchor ? document.getElementById(anchor) : null;
     if (at) at.scrollIntoView();
   };

@@ -7,9 +7,9 @@ import { browser, go, open, wrong } from './browser.mjs';
 import { HOSTILE, ofAnswers, ofComparison } from './pages.mjs';
 
 const KINDS = {
-  sweep: { routes: ['overview', 'points', 'plan', 'findings'], en: /Rate by load/, zh: /各负载下的速率/, pictures: 2 },
-  capacity: { routes: ['overview', 'probes', 'plan', 'findings'], en: /Probes in order/, zh: /按顺序的试探/, pictures: 2 },
-  comparison: { routes: ['overview', 'change', 'a', 'b'], en: /Changes from A to B/, zh: /从 A 到 B 的变化/, pictures: 2 },
+  sweep: { routes: ['overview', 'plan', 'findings'], en: /Rate by load/, zh: /各负载下的速率/, pictures: 2 },
+  capacity: { routes: ['overview', 'plan', 'findings'], en: /Probes in order/, zh: /按顺序的试探/, pictures: 2 },
+  comparison: { routes: ['overview', 'change', 'a', 'b'], en: /Changes from A to B/, zh: /从 A 到 B 的变化/, pictures: 6 },
 };
 
 let chromium;
@@ -86,7 +86,46 @@ test('a search for capacity draws the judged time over the load, with its limit 
   assert.match(await figure.innerText(), /limit 60 ms/);
   const inside = await figure.locator('svg').evaluate((of) => Number(of.querySelector('line.limit').getAttribute('y1')) > 0 && Number(of.querySelector('line.limit').getAttribute('y1')) < 190);
   assert.ok(inside, 'the line of the limit is in the picture');
-  await go(page, 'probes');
-  assert.equal(await page.locator('#pages figure.chart', { hasText: 'Response p95 by load' }).locator('line.limit').count(), 1);
+  await close();
+});
+
+/** Returns the texts of a column of a table on the first screen, without its small print. */
+const column = (page, name, n) => page.$$eval(`#first .scroll[aria-label="${name}"] tbody tr`, (rows, at) => rows.map((row) => row.cells[at].innerText.split('\n')[0]), n);
+
+test('tables of the first screen are sorted by numbers, in both languages', async () => {
+  const { page, close } = await open(chromium, addresses.sweep);
+  await page.waitForSelector('#nav a');
+  const loads = async () => (await column(page, 'Points', 0)).map((text) => parseInt(text, 10));
+  assert.deepEqual(await loads(), [1, 2, 4, 8]);
+  const head = page.locator('#first .scroll[aria-label="Points"] thead th').first();
+  await head.getByRole('button').click();
+  assert.deepEqual(await loads(), [8, 4, 2, 1]);
+  assert.equal(await head.getAttribute('aria-sort'), 'descending');
+  await page.locator('#zh').check();
+  await head.getByRole('button', { name: '用户' }).click();
+  assert.deepEqual(await loads(), [1, 2, 4, 8]);
+  await close();
+});
+
+test('a comparison sorts numbers of different units, and pictures stay without a button', async () => {
+  const { page, close } = await open(chromium, addresses.comparison);
+  await page.waitForSelector('#nav a');
+  const heads = page.locator('#first .scroll[aria-label="Changes"] thead th');
+  await heads.nth(4).getByRole('button').click();
+  const changes = (await column(page, 'Changes', 4)).map(parseFloat);
+  const share = (text) => /points/.test(text);
+  const shown = await column(page, 'Changes', 4);
+  const plain = changes.filter((_, n) => !share(shown[n]));
+  assert.ok(plain.length > 20);
+  assert.deepEqual(plain, [...plain].sort((a, b) => b - a));
+  assert.equal(await heads.last().getByRole('button').count(), 0);
+  await close();
+});
+
+test('an address of a page that does not exist shows the first screen', async () => {
+  const { page, close } = await open(chromium, `${addresses.sweep}#points`);
+  await page.waitForSelector('#nav a');
+  assert.equal(await page.locator('#nav [aria-current=page]').innerText(), 'Overview');
+  assert.ok(await page.locator('#first').isVisible());
   await close();
 });

@@ -13,8 +13,8 @@ import { HOSTILE, ofAnswers, ofComparison, ofLabels, ofRun, throng } from './pag
 const PAGES = {
   run: { first: ['labels'], routes: { labels: ['labels'], samples: ['samples'], connections: ['connections'], plan: ['properties', 'settings'] } },
   rows: { first: ['labels'], routes: { labels: ['labels'], errors: ['errors'] } },
-  sweep: { first: ['points'], routes: { points: ['points'] } },
-  capacity: { first: ['probes'], routes: { probes: ['probes'] } },
+  sweep: { first: ['points'], routes: {} },
+  capacity: { first: ['probes'], routes: {} },
   comparison: { first: ['changes'], routes: { change: ['changes'] } },
 };
 

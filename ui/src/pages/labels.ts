@@ -1,7 +1,7 @@
 // The page of labels: the table of all labels, and one label in detail.
 
 import { lines } from '../chart/plot';
-import { curves, histogram } from '../chart/small';
+import { histogram, percentiles } from '../chart/small';
 import { figures } from '../chart/plot';
 import { el, type Child } from '../dom';
 import { bytes, count, cutShare, digits, failedShare, maxOf, meanOf, share, time, timed } from '../format';
@@ -120,7 +120,7 @@ function label(sheet: Sheet, page: RunPage, index: number, of: Label): void {
   }
   if (of.tail) {
     sheet.add(el('figure', { class: 'chart' }, el('h2', null, word('tail')),
-      curves(word('tail'), [{ label: of.name, x: of.tail.p.map((p) => 1 / Math.max(1e-9, 1 - p)), y: of.tail.us, join: 'line', dots: false }], tailAxis, time, { logX: true, logY: true }),
+      percentiles(word('tail'), of.tail.p.map((p) => 1 / Math.max(1e-9, 1 - p)), of.tail.us, tailAxis, time),
       el('figcaption', null, word('tail_caption', said))));
   }
   const own = page.samples.filter((sample) => sample.label === index);
@@ -128,7 +128,7 @@ function label(sheet: Sheet, page: RunPage, index: number, of: Label): void {
 }
 
 /** Formats a value x = 1/(1 − p) of the axis as the percentile p. */
-export function tailAxis(x: number): string {
+function tailAxis(x: number): string {
   return `p${digits((1 - 1 / x) * 100, 6)}`;
 }
 

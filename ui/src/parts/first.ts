@@ -1,20 +1,27 @@
-// Buttons that save the tables of the first screen, which Rust has written. They save all rows, not only the displayed
-// ones.
+// The script's additions to the first screen, which Rust has written: its tables can be sorted and saved. A saved table
+// has all rows, not only the displayed ones.
 
 import { el, replace } from '../dom';
-import { onLanguage, word } from '../language';
+import { onLanguage, shownText } from '../language';
 import type { Label, Page } from '../model';
 import * as saved from './columns';
-import { saving } from './saved';
+import { saving, type Saved } from './saved';
+import { sortable } from './table';
 
-/** Adds the buttons below each table, so that they do not interrupt reading the first screen. */
+/** Makes the tables sortable, and adds the buttons below each table, so that they do not interrupt reading the first screen. */
 export function firstTables(page: Page, first: HTMLElement): void {
-  const put = (label: string, buttons: () => HTMLElement[]) => {
-    const table = first.querySelector(`.scroll[aria-label="${label}"]`);
-    if (!table) return;
+  first.querySelectorAll('table').forEach(sortable);
+  const put = <Row>(name: string, columns: Saved<Row>, rows: Row[]) => {
+    const table = first.querySelector(`.scroll[aria-label="${name}"]`);
+    const body = table?.querySelector('tbody');
+    if (!table || !body) return;
+    // A table with all rows is saved in the order shown.
+    const written = [...body.rows];
+    const inOrder = () => (written.length === rows.length ? [...body.rows].map((row) => rows[written.indexOf(row)]!) : rows);
     const tools = el('div', { class: 'tools' });
     table.after(el('div', { class: 'table' }, tools));
-    const fill = () => replace(tools, ...buttons());
+    const title = table.closest('section')?.querySelector('h2');
+    const fill = () => replace(tools, ...saving(columns, title ? shownText(title) : name, inOrder));
     onLanguage(fill);
     fill();
   };
@@ -22,18 +29,18 @@ export function firstTables(page: Page, first: HTMLElement): void {
     case 'run': {
       const last: Label | null = page.rest?.row ?? null;
       const rows = last ? [...page.labels, last] : page.labels;
-      put('Labels', () => saving(saved.labels(last, page.rest?.labels ?? 0, page.totals.times), word('labels'), () => rows));
+      put('Labels', saved.labels(last, page.rest?.labels ?? 0, page.totals.times), rows);
       break;
     }
     case 'sweep':
-      put('Points', () => saving(saved.points(page), word('points'), () => page.points));
+      put('Points', saved.points(page), page.points);
       break;
     case 'capacity':
-      put('Probes', () => saving(saved.probes(page), word('probes'), () => page.probes));
+      put('Probes', saved.probes(page), page.probes);
       break;
     case 'comparison':
-      put('Changes', () => saving(saved.changes, word('change'), () => page.rows));
-      put('Also changed', () => saving(saved.changed, word('changed'), () => page.changed));
+      put('Changes', saved.changes, page.rows);
+      put('Also changed', saved.changed, page.changed);
       break;
   }
 }

@@ -4,6 +4,8 @@ import { el, replace, type Child } from '../dom';
 import { word } from '../language';
 import { saving, type Saved } from './saved';
 
+type Direction = 'ascending' | 'descending';
+
 export interface Column<Row> {
   id: string;
   title: string;
@@ -20,7 +22,7 @@ interface Table<Row> {
   /** Number of rows per page. */
   page?: number;
   /** Initial sort column and direction. */
-  sort?: [string, 'ascending' | 'descending'];
+  sort?: [string, Direction];
   /** A row that is always first, whatever the order and the filter. */
   top?: Row | null;
   /** A row that is always last, whatever the order. */
@@ -36,7 +38,7 @@ interface Table<Row> {
 
 export function table<Row>(of: Table<Row>): HTMLElement {
   const size = of.page ?? 100;
-  let [by, direction] = of.sort ?? [null, 'ascending' as const];
+  let [by, direction]: [string | null, Direction] = of.sort ?? [null, 'ascending'];
   let from = 0;
   let wanted = '';
   let rows = of.rows;
@@ -77,17 +79,9 @@ export function table<Row>(of: Table<Row>): HTMLElement {
         step(word('next'), from + size, from + size < rows.length));
     } else replace(pager);
   };
-  const buttons = new Map<string, HTMLTableCellElement>();
   for (const column of of.columns) {
-    const button = el('button', { class: 'sort', attr: { type: 'button' } }, column.title);
-    const cell = el('th', { attr: { scope: 'col', 'aria-sort': by === column.id ? direction : 'none' }, class: column.numeric ? 'n' : '' }, button);
-    button.addEventListener('click', () => {
-      direction = by === column.id ? (direction === 'ascending' ? 'descending' : 'ascending') : column.numeric ? 'descending' : 'ascending';
-      by = column.id;
-      buttons.forEach((other, id) => other.setAttribute('aria-sort', id === by ? direction : 'none'));
-      arrange();
-    });
-    buttons.set(column.id, cell);
+    const cell = el('th', { attr: { scope: 'col' }, class: column.numeric ? 'n' : '' }, column.title);
+    sorting(cell, by === column.id ? direction : 'none', (to) => { by = column.id; direction = to; arrange(); });
     head.append(cell);
   }
   const tools = el('div', { class: 'tools' });
@@ -101,6 +95,38 @@ export function table<Row>(of: Table<Row>): HTMLElement {
   arrange();
   return el('div', { class: 'table' }, tools,
     el('div', { class: 'scroll', attr: { tabindex: 0, role: 'region', 'aria-label': of.name } }, el('table', { class: of.dense ? 'dense' : '' }, el('caption', { class: 'visually-hidden' }, of.name), el('thead', null, head), body)), pager);
+}
+
+/** Makes a heading a button that sorts by its column. The first click puts the largest numbers or the first names on top. */
+function sorting(heading: HTMLTableCellElement, now: Direction | 'none', sort: (direction: Direction) => void): void {
+  const button = el('button', { class: 'sort', attr: { type: 'button' } }, ...heading.childNodes);
+  heading.append(button);
+  heading.setAttribute('aria-sort', now);
+  button.addEventListener('click', () => {
+    const before = heading.getAttribute('aria-sort');
+    const first = heading.classList.contains('n') ? 'descending' : 'ascending';
+    const direction = before === 'ascending' ? 'descending' : before === 'descending' ? 'ascending' : first;
+    heading.parentElement?.querySelectorAll('[aria-sort]').forEach((other) => other.setAttribute('aria-sort', 'none'));
+    heading.setAttribute('aria-sort', direction);
+    sort(direction);
+  });
+}
+
+/** Makes a table that Rust has written sortable: by the numbers in `data-value`, otherwise by the texts. Columns of pictures without numbers stay as they are. */
+export function sortable(table: HTMLTableElement): void {
+  const body = table.tBodies[0];
+  if (!body?.querySelector('[data-value]')) return;
+  const value = (row: HTMLTableRowElement, n: number): number | string | null => {
+    const cell = row.cells[n]!;
+    return cell.dataset.value !== undefined ? Number(cell.dataset.value) : cell.classList.contains('n') ? null : cell.innerText;
+  };
+  [...table.tHead?.rows[0]?.cells ?? []].forEach((heading, n) => {
+    if (heading.querySelector('.visually-hidden')) return;
+    sorting(heading, 'none', (direction) => {
+      const sign = direction === 'ascending' ? 1 : -1;
+      body.append(...[...body.rows].sort((a, b) => sign * compare(value(a, n), value(b, n))));
+    });
+  });
 }
 
 function compare(a: number | string | null, b: number | string | null): number {

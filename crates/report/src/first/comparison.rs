@@ -8,24 +8,25 @@ use answers::lines;
 use answers::verdict::Words;
 use stats::grouped::things;
 
+use super::table::{Cell, Head, Table};
 use super::utc;
 use crate::captions::{clock, digits, figure, points, signed, time};
 use crate::html::Html;
-use crate::model::{About, AtLoad, ComparedRow as Row, ComparisonPage, Loads, Tails, words};
+use crate::model::{
+    About, AtLoad, Changed, ComparedRow as Row, ComparisonPage, Loads, Tails, words,
+};
 use crate::svg::curves::{Curve, Curves, Join, Spot, draw};
 use crate::svg::forest::{Axis, Change, Tone};
 
 /// Largest number of rows for labels. The page of changes shows all.
 const MOST_ROWS: usize = 30;
-/// Largest number of other changes on the first screen. The page of changes shows all.
-const MOST_CHANGED: usize = 12;
 /// Largest number of sentences about differences in large type.
 const LARGE: usize = 6;
 
 /// Words for the results of criteria on changes: passed, failed, undecided.
 pub(crate) const LAMPS: [(&str, &str); 3] =
     [("passed", "通过"), ("failed", "失败"), ("undecided", "无法判定")];
-/// Largest number of labels with a chart.
+/// Largest number of charts of percentiles that are not folded.
 const PICTURES: usize = 2;
 
 /// Returns the title of a comparison's page: the names of both sides.
@@ -71,11 +72,28 @@ pub(crate) fn screen(page: &ComparisonPage) -> Html {
     if let Some(loads) = &page.loads {
         draw(&mut out, &by_load(loads));
     }
-    for tails in page.tails.iter().take(PICTURES) {
+    let (first, more) = page.tails.split_at(page.tails.len().min(PICTURES));
+    for tails in first {
         draw(&mut out, &percentiles(tails));
     }
     out.raw("</section>");
-    changed(&mut out, page);
+    if !more.is_empty() {
+        let n = more.len();
+        out.raw("<details class=\"more\"><summary>").words(&words(
+            format!("Percentiles of {}", things(n as u64, "further label")),
+            format!("其余 {n} 个标签的百分位数"),
+        ));
+        out.raw("</summary><div class=\"pictures\">");
+        for tails in more {
+            draw(&mut out, &percentiles(tails));
+        }
+        out.raw("</div></details>");
+    }
+    if !page.changed.is_empty() {
+        out.raw("<section>");
+        changed(page).render(&mut out);
+        out.raw("</section>");
+    }
     out
 }
 
@@ -103,7 +121,7 @@ fn verdict(out: &mut Html, page: &ComparisonPage) {
 /// Returns the rows of the first screen, and the number of label rows that were cut. Rows of all requests come
 /// first. Labels that differ follow with their different metrics, the largest changes first. The other labels
 /// follow with their p95.
-pub(crate) fn shown(page: &ComparisonPage) -> (Vec<&Row>, usize) {
+fn shown(page: &ComparisonPage) -> (Vec<&Row>, usize) {
     let (all, labels): (Vec<&Row>, Vec<&Row>) =
         page.rows.iter().partition(|row| row.label.is_none());
     let mut sizes: HashMap<Option<&str>, f64> = HashMap::new();
@@ -127,37 +145,13 @@ pub(crate) fn shown(page: &ComparisonPage) -> (Vec<&Row>, usize) {
 }
 
 fn differences(out: &mut Html, page: &ComparisonPage) {
-    let (rows, more) = shown(page);
-    if rows.is_empty() {
+    let (table, more) = changes(page);
+    if table.rows.is_empty() {
         return;
     }
-    let changes: Vec<Change> = rows.iter().filter_map(|row| in_plot(row)).collect();
-    let axis = Axis::over(&changes);
-    out.raw("<section><h2>").both("Changes from A to B", "从 A 到 B 的变化").raw(
-        "</h2><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Changes\"><table><thead><tr>",
-    );
-    let heads = [
-        ("<th scope=\"col\">", "Label", "标签"),
-        ("<th scope=\"col\">", "Figure", "指标"),
-        ("<th scope=\"col\" class=\"n\">", "A", "A"),
-        ("<th scope=\"col\" class=\"n\">", "B", "B"),
-        ("<th scope=\"col\" class=\"n\">", "Change", "变化"),
-        ("<th scope=\"col\" class=\"n\">", "95 % interval", "95 % 区间"),
-    ];
-    for (cell, en, zh) in heads {
-        out.raw(cell).both(en, zh).raw("</th>");
-    }
-    out.raw("<th scope=\"col\"><span class=\"visually-hidden\">").both("Picture", "图示");
-    out.raw("</span>");
-    if !changes.is_empty() {
-        axis.head(out);
-    }
-    out.raw("</th></tr></thead><tbody>");
-    for row in rows {
-        line(out, row, &axis);
-    }
-    out.raw("</tbody></table></div>");
-    if !changes.is_empty() {
+    out.raw("<section>");
+    table.render(out);
+    if page.rows.iter().any(|row| in_plot(row).is_some()) {
         out.raw("<p class=\"note\">").both(
             "A filled dot is a difference beyond chance that is large enough to count: red is worse, green is better. The shaded part around 0 is too small to count. Arrows: the interval goes on.",
             "实心点表示超出偶然且大到值得计入的差异：红色为变差，绿色为变好。0 附近的阴影部分太小，不计入。箭头表示区间超出坐标轴。",
@@ -178,6 +172,33 @@ fn differences(out: &mut Html, page: &ComparisonPage) {
     out.raw("</section>");
 }
 
+/// Returns the table of changes, and the number of label rows that were cut.
+pub(crate) fn changes(page: &ComparisonPage) -> (Table, usize) {
+    let (rows, more) = shown(page);
+    let plotted: Vec<Change> = rows.iter().filter_map(|row| in_plot(row)).collect();
+    let axis = Axis::over(&plotted);
+    let mut picture = Html::new();
+    picture.raw("<span class=\"visually-hidden\">").both("Picture", "图示").raw("</span>");
+    if !plotted.is_empty() {
+        axis.head(&mut picture);
+    }
+    let table = Table {
+        name: "Changes",
+        title: words("Changes from A to B", "从 A 到 B 的变化"),
+        heads: vec![
+            Head::text(words("Label", "标签")),
+            Head::text(words("Figure", "指标")),
+            Head::number(words("A", "A")),
+            Head::number(words("B", "B")),
+            Head::number(words("Change", "变化")),
+            Head::number(words("95 % interval", "95 % 区间")),
+            Head { markup: Some(picture), ..Head::text(words("", "")) },
+        ],
+        rows: rows.into_iter().map(|row| line(row, &axis)).collect(),
+    };
+    (table, more)
+}
+
 /// Returns the change for the forest plot. Error rates are left out, because they differ by points, which have no
 /// common axis with the others.
 fn in_plot(row: &Row) -> Option<Change> {
@@ -195,42 +216,46 @@ fn in_plot(row: &Row) -> Option<Change> {
     })
 }
 
-fn line(out: &mut Html, row: &Row, axis: &Axis) {
-    out.raw("<tr><th scope=\"row\" class=\"hostile\">");
-    match &row.label {
-        Some(label) => out.text(label),
-        None => out.both("all requests", "所有请求"),
+fn line(row: &Row, axis: &Axis) -> Vec<Cell> {
+    let (sign, class) = match row.different {
+        true if row.is_worse() => ("❌", "n bad"),
+        true if row.is_better() => ("✅", "n good"),
+        true => ("", "n"),
+        false => ("", "n few"),
     };
-    out.raw("</th><td>").words(&row.metric);
-    for value in [row.a, row.b] {
-        out.raw("</td><td class=\"n\">").text(&figure(value, row.unit));
+    let change = moved(row.change, row.unit);
+    let mut shown = Html::new();
+    shown.words(&change);
+    if row.is_open {
+        shown.raw(" (").words(&row.state).raw(")");
     }
-    out.raw(match row.different {
-        true if row.is_worse() => "</td><td class=\"n bad\">",
-        true if row.is_better() => "</td><td class=\"n good\">",
-        true => "</td><td class=\"n\">",
-        false => "</td><td class=\"n few\">",
-    });
-    out.words(&moved(row.change, row.unit));
-    if let Some(open) = &row.open {
-        out.raw(" (").words(open).raw(")");
-    }
-    out.raw("</td><td class=\"n\">");
-    match row.low.zip(row.high) {
+    let interval = match row.low.zip(row.high) {
         Some((low, high)) => {
-            out.words(&moved(low, row.unit)).raw(" … ").words(&moved(high, row.unit))
+            let (low, high) = (moved(low, row.unit), moved(high, row.unit));
+            words(format!("{} … {}", low.en, high.en), format!("{} … {}", low.zh, high.zh))
         }
-        None => out.raw("–"),
+        None => words("–", "–"),
     };
-    out.raw("</td><td class=\"plot\">");
+    let mut picture = Html::new();
     if let Some(change) = in_plot(row) {
-        axis.row(out, &change);
+        axis.row(&mut picture, &change);
     }
-    out.raw("</td></tr>");
+    vec![
+        match &row.label {
+            Some(label) => Cell::name(label),
+            None => Cell::words(words("all requests", "所有请求")).class("hostile"),
+        },
+        Cell::words(row.metric.clone()),
+        Cell::number(row.a, figure(row.a, row.unit)),
+        Cell::number(row.b, figure(row.b, row.unit)),
+        Cell { value: Some(row.change), ..Cell::words(change).markup(class, shown) },
+        Cell { value: row.low, ..Cell::words(interval).class("n") },
+        Cell::words(row.state.clone()).sign(sign).markup("plot", picture),
+    ]
 }
 
 /// Formats a change with its sign, in percentage points for fractions.
-pub(crate) fn moved(change: f64, unit: &str) -> Words {
+fn moved(change: f64, unit: &str) -> Words {
     if unit == "share" { points(change) } else { words(signed(change), signed(change)) }
 }
 
@@ -333,23 +358,18 @@ fn percentiles(of: &Tails) -> Curves {
     }
 }
 
-fn changed(out: &mut Html, page: &ComparisonPage) {
-    if page.changed.is_empty() {
-        return;
+/// Returns the table of other changes.
+pub(crate) fn changed(page: &ComparisonPage) -> Table {
+    let row = |one: &Changed| {
+        let what = Cell::words(one.what.clone()).class("hostile");
+        vec![what, Cell::name(&one.a), Cell::name(&one.b)]
+    };
+    Table {
+        name: "Also changed",
+        title: words("Also changed", "其他变化"),
+        heads: [("What", "内容"), ("A", "A"), ("B", "B")]
+            .map(|(en, zh)| Head::text(words(en, zh)))
+            .into(),
+        rows: page.changed.iter().map(row).collect(),
     }
-    out.raw("<section><h2>").both("Also changed", "其他变化").raw(
-        "</h2><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Also changed\"><table><thead><tr>",
-    );
-    for (en, zh) in [("What", "内容"), ("A", "A"), ("B", "B")] {
-        out.raw("<th scope=\"col\">").both(en, zh).raw("</th>");
-    }
-    out.raw("</tr></thead><tbody>");
-    for one in page.changed.iter().take(MOST_CHANGED) {
-        out.raw("<tr><th scope=\"row\" class=\"hostile\">").words(&one.what).raw("</th>");
-        for side in [&one.a, &one.b] {
-            out.raw("<td class=\"hostile\">").text(side).raw("</td>");
-        }
-        out.raw("</tr>");
-    }
-    out.raw("</tbody></table></div></section>");
 }

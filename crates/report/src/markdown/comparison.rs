@@ -2,11 +2,11 @@
 
 use answers::verdict::Language;
 
-use super::text::{code, sentence};
+use super::text::code;
 use super::{NAME, Page, result};
-use crate::captions::figure;
-use crate::first::comparison::{LAMPS, facts, moved, name, shown};
-use crate::model::{About, ComparedRow as Row, ComparisonPage, words};
+use crate::first;
+use crate::first::comparison::{LAMPS, facts, name};
+use crate::model::{About, ComparisonPage, words};
 
 /// Largest number of sentences and notes. `MOST_CHANGED` is the largest number of other changes.
 const MOST_SENTENCES: usize = 8;
@@ -35,7 +35,9 @@ pub fn comparison(page: &ComparisonPage, language: Language) -> String {
         out.heading("Warnings", "注意");
         out.list(care.iter().map(|doubt| &doubt.words), MOST_SENTENCES);
     }
-    changed(&mut out, page);
+    if !page.changed.is_empty() {
+        out.shown(&first::comparison::changed(page), MOST_CHANGED);
+    }
     out.notes(&page.notes);
     out.out
 }
@@ -64,81 +66,15 @@ fn side_of(out: &Page, side: &str, about: &About) -> String {
 }
 
 fn changes(out: &mut Page, page: &ComparisonPage) {
-    let (rows, more) = shown(page);
-    if rows.is_empty() {
+    let (table, more) = first::comparison::changes(page);
+    if table.rows.is_empty() {
         return;
     }
-    out.heading("Changes from A to B", "从 A 到 B 的变化");
-    let heads = [
-        (words("Label", "标签"), false),
-        (words("Figure", "指标"), false),
-        (words("A", "A"), true),
-        (words("B", "B"), true),
-        (words("Change", "变化"), true),
-        (words("95 % interval", "95 % 区间"), true),
-        (words("", ""), false),
-    ];
-    let lines: Vec<Vec<String>> = rows.into_iter().map(|row| line(out, row)).collect();
-    out.table(&heads, lines);
+    out.shown(&table, usize::MAX);
     if more > 0 {
         out.paragraph(&words(
             format!("{more} further rows are in the report."),
             format!("其余 {more} 行见报告。"),
         ));
-    }
-}
-
-fn line(out: &Page, row: &Row) -> Vec<String> {
-    let label = match &row.label {
-        Some(label) => code(label, NAME),
-        None => out.both("all requests", "所有请求").to_owned(),
-    };
-    let side = |value: f64| sentence(&figure(value, row.unit), NAME);
-    let interval = match row.low.zip(row.high) {
-        Some((low, high)) => {
-            let (low, high) = (moved(low, row.unit), moved(high, row.unit));
-            format!("{} … {}", out.of(&low), out.of(&high))
-        }
-        None => "–".to_owned(),
-    };
-    let change = moved(row.change, row.unit);
-    let state = match row.different {
-        _ if row.open.is_some() => row.open.as_ref().map_or("", |open| out.of(open)),
-        true if row.is_worse() => out.both("❌ worse", "❌ 变差"),
-        true if row.is_better() => out.both("✅ better", "✅ 变好"),
-        true => out.both("different", "有差异"),
-        false if row.small => out.both("too small to count", "太小，不计入"),
-        false if row.low.is_none() => out.both("too little data", "数据太少"),
-        false => out.both("within chance", "在偶然范围内"),
-    };
-    vec![
-        label,
-        out.say(&row.metric),
-        side(row.a),
-        side(row.b),
-        out.of(&change).to_owned(),
-        interval,
-        state.to_owned(),
-    ]
-}
-
-fn changed(out: &mut Page, page: &ComparisonPage) {
-    if page.changed.is_empty() {
-        return;
-    }
-    out.heading("Also changed", "其他变化");
-    let heads =
-        [(words("What", "内容"), false), (words("A", "A"), false), (words("B", "B"), false)];
-    let rows: Vec<Vec<String>> = page
-        .changed
-        .iter()
-        .take(MOST_CHANGED)
-        .map(|one| vec![out.say(&one.what), code(&one.a, NAME), code(&one.b, NAME)])
-        .collect();
-    out.table(&heads, rows);
-    let left = page.changed.len().saturating_sub(MOST_CHANGED);
-    if left > 0 {
-        let left = out.left_out(left);
-        out.add(&format!("{left}\n\n"));
     }
 }

@@ -80,9 +80,11 @@ pub struct Row {
     pub different: bool,
     /// True if the change is beyond chance but too small to matter.
     pub small: bool,
-    /// Explanation of a change that is neither different, too small nor within chance.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub open: Option<Words>,
+    /// The judgement of the change, such as `worse` or `within chance`.
+    pub state: Words,
+    /// True if the change is neither different, too small nor within chance; `state` says why.
+    #[serde(skip)]
+    pub is_open: bool,
     /// True if the row is about all requests, and the runs do not decide whether its metric differs.
     #[serde(skip)]
     undecided: bool,
@@ -267,6 +269,7 @@ impl Row {
             SERIES => ("", 1.0),
             _ => ("us", 1000.0),
         };
+        let more_is_worse = (of.metric != SERIES).then_some(!matches!(of.metric, "rate" | CHECKS));
         Self {
             label,
             metric: metric(of.metric, times),
@@ -278,15 +281,13 @@ impl Row {
             high: of.interval.map(|(_, high)| high),
             different: of.result == Outcome::Different,
             small: of.result == Outcome::BelowFloor,
-            open: match of.result {
-                Outcome::MayBeChance => Some(words("may be chance", "可能是偶然")),
-                Outcome::OtherWork => Some(words("other work", "工作内容不同")),
-                Outcome::MostlyFailed => Some(words("mostly failed", "多数失败")),
-                Outcome::Unread => Some(words("undecided: unread rows", "无法判定：有行未读取")),
-                _ => None,
-            },
+            state: state(of, more_is_worse),
+            is_open: matches!(
+                of.result,
+                Outcome::MayBeChance | Outcome::OtherWork | Outcome::MostlyFailed | Outcome::Unread
+            ),
             undecided: false,
-            more_is_worse: (of.metric != SERIES).then_some(!matches!(of.metric, "rate" | CHECKS)),
+            more_is_worse,
             floor: if is_share(of.metric) { settings.error_floor } else { settings.floor },
             detectable: of.visible,
         }
@@ -300,6 +301,24 @@ impl Row {
     /// Returns true if a significant change is for the better.
     pub fn is_better(&self) -> bool {
         self.more_is_worse == Some(self.change <= 0.0)
+    }
+}
+
+/// Returns the judgement of a change.
+fn state(of: &Difference, more_is_worse: Option<bool>) -> Words {
+    match (of.result, more_is_worse) {
+        (Outcome::Different, None) => words("different", "有差异"),
+        (Outcome::Different, Some(worse)) if worse == (of.change > 0.0) => words("worse", "变差"),
+        (Outcome::Different, Some(_)) => words("better", "变好"),
+        (Outcome::BelowFloor, _) => words("too small to count", "太小，不计入"),
+        (Outcome::MayBeChance, _) => words("may be chance", "可能是偶然"),
+        (Outcome::OtherWork, _) => words("other work", "工作内容不同"),
+        (Outcome::MostlyFailed, _) => words("mostly failed", "多数失败"),
+        (Outcome::Unread, _) => words("undecided: unread rows", "无法判定：有行未读取"),
+        (Outcome::None | Outcome::Unknown, _) if of.interval.is_none() => {
+            words("too little data", "数据太少")
+        }
+        (Outcome::None | Outcome::Unknown, _) => words("within chance", "在偶然范围内"),
     }
 }
 
