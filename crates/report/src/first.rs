@@ -22,7 +22,7 @@ use crate::html::Html;
 use crate::model::{About, Criterion, RunPage, is_series, words};
 use crate::svg;
 
-pub(crate) use numbers::{failed_name, failures, interval, service};
+pub(crate) use numbers::{Fact, Note, facts};
 pub(crate) use table::{Cell, Table};
 pub(crate) use verdict::section as verdict;
 

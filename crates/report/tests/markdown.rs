@@ -345,7 +345,7 @@ fn numbers_of_errors_say_whether_they_are_of_requests() {
     let page = || without_findings(true, |record| record.labels[1].transaction = true);
     let markdown = report::markdown::run(&page(), Language::English);
     assert!(markdown.contains("| Failed requests | "), "{markdown}");
-    assert!(markdown.contains("| Failed transactions | 60 (10 %) of 600 | "), "{markdown}");
+    assert!(markdown.contains("| Failed transactions | 60 (10 % of 600) | "), "{markdown}");
     let html = html(page(), Language::English);
     assert!(html.contains(">Failed requests<") && html.contains(">Failed transactions<"));
 }

@@ -5,10 +5,10 @@ use answers::verdict::Language;
 use stats::Number;
 
 use super::text::{code, sentence};
-use super::{MOST_ROWS, NAME, Page, doubts_generator, result};
-use crate::captions::{bytes, digits, grouped, longest, mean, overhead, share, time, timed};
-use crate::first;
-use crate::model::{Answers, Cause, Gateway, Label, Quantile, RunPage, Totals, words};
+use super::{MOST_ROWS, NAME, Page, SENTENCE, doubts_generator, result};
+use crate::captions::{digits, grouped, longest, mean, share, time, timed};
+use crate::first::{self, Fact, Note};
+use crate::model::{Cause, Label, Quantile, RunPage, Totals, Words, words};
 
 /// Largest number of causes of errors in a summary.
 const MOST_CAUSES: usize = 5;
@@ -63,72 +63,17 @@ fn numbers(out: &mut Page, totals: &Totals) {
         (words("Value", "数值"), true),
         (words("95 % interval", "95 % 区间"), false),
     ];
-    let none = String::new;
-    let (failed, of_transactions) = failures(out, totals);
-    let rate = format!("{}/s", digits(totals.rate_per_s));
-    let margin = totals.rate_margin.map_or_else(none, |margin| format!("± {}", digits(margin)));
-    let mut rows = vec![
-        (out.both("Requests", "请求数").to_owned(), grouped(totals.samples as f64), none()),
-        (out.of(&first::failed_name(totals)).to_owned(), failed, none()),
-        (out.both("Rate", "速率").to_owned(), rate, margin),
-        (out.of(&mean(totals.times)).to_owned(), time(totals.mean_us), none()),
-    ];
-    if let Some(failed) = of_transactions {
-        rows.insert(2, (out.both("Failed transactions", "失败的事务").to_owned(), failed, none()));
-    }
-    let beside = if rows.len() > 4 { 3 } else { 2 };
-    for (name, value, note) in totals.answers.iter().flat_map(Answers::figures).rev() {
-        let row = (out.of(&name).to_owned(), format!("{value} ({})", out.of(&note)), none());
-        rows.insert(beside.min(rows.len()), row);
-    }
-    for quantile in totals.quantiles.iter().filter(|one| one.p <= 0.99) {
-        let interval = out.of(&first::interval(quantile, totals.samples)).to_owned();
-        let name = timed(totals.times, &format!("p{}", digits(quantile.p * 100.0)));
-        rows.push((out.of(&name).to_owned(), time(quantile.us), interval));
-    }
-    rows.push((out.of(&longest(totals.times)).to_owned(), time(totals.max_us), none()));
-    for (name, value) in first::service(totals) {
-        rows.push((out.of(&name).to_owned(), value, none()));
-    }
-    let received = bytes(totals.received_bytes as f64);
-    rows.push((out.both("Received", "接收").to_owned(), received, none()));
-    if let Some(own) = totals.own_share {
-        let said = totals.own_us.map(overhead);
-        let said = said.map_or_else(none, |said| format!(" ({})", out.of(&said)));
-        let name = out.both("Generator overhead", "负载机开销").to_owned();
-        rows.push((name, format!("{}{said}", share(own)), none()));
-    }
-    if let Some(cut) = totals.under_way_at_end {
-        let name = out.both("In flight at the end", "结束时在途").to_owned();
-        let note = out.both("cut by the end; not counted elsewhere", "被结束切断，不计入其他数据");
-        rows.push((name, format!("{} ({note})", grouped(cut as f64)), none()));
-    }
-    for (name, value, note) in totals.gateway.iter().flat_map(Gateway::figures) {
-        rows.push((out.of(&name).to_owned(), format!("{value} ({})", out.of(&note)), none()));
-    }
-    let cell = |text: String| sentence(&text, NAME);
-    let rows: Vec<Vec<String>> = rows
-        .into_iter()
-        .map(|(name, value, range)| vec![cell(name), cell(value), cell(range)])
-        .collect();
-    out.table(&heads, rows);
-}
-
-/// Formats the number of failed requests, and the number of failed transactions for a plan with transactions.
-fn failures(out: &Page, totals: &Totals) -> (String, Option<String>) {
-    let said = |failed: Option<u64>, of: u64| {
-        let (count, note) = first::failures(failed, of);
-        match failed {
-            Some(_) => format!("{count} ({})", out.of(&note)),
-            None => out.both("unknown", "未知").to_owned(),
-        }
+    let row = |Fact { name, value, note }: Fact| {
+        let said = |words: &Words| out.of(words).to_owned();
+        let (value, interval) = match &note {
+            Note::Interval(range) => (value, said(range)),
+            Note::Remark(note) => (format!("{value} ({})", said(note)), String::new()),
+            Note::None | Note::OnPage(_) => (value, String::new()),
+        };
+        [said(&name), value, interval].map(|text| sentence(&text, SENTENCE)).to_vec()
     };
-    let of_transactions = totals.transactions.map(|of| {
-        let (count, all) = (said(of.failed, of.samples), grouped(of.samples as f64));
-        let said = words(format!("{count} of {all}"), format!("{count}，共 {all} 个"));
-        out.of(&said).to_owned()
-    });
-    (said(totals.failed, totals.samples), of_transactions)
+    let rows: Vec<Vec<String>> = first::facts(totals).into_iter().map(row).collect();
+    out.table(&heads, rows);
 }
 
 /// Adds the series from responses.
