@@ -32,7 +32,7 @@ pub enum About {
 }
 
 /// A sentence in both languages of the report.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Words {
     pub en: String,
     pub zh: String,

@@ -8,7 +8,7 @@ pub(crate) mod alerts;
 mod answer;
 pub(crate) mod capacity;
 pub(crate) mod comparison;
-mod labels;
+pub(crate) mod labels;
 mod numbers;
 pub(crate) mod sweep;
 mod table;

@@ -164,9 +164,13 @@ impl Page {
             number if of.value.is_some() => number.replace('<', "&lt;"),
             text => sentence(text, SENTENCE),
         };
+        let tag = |tag: &Words| match self.language {
+            Language::English => format!(" ({})", tag.en),
+            Language::Chinese => format!("（{}）", tag.zh),
+        };
         match (of.is_thin, of.sign) {
             (true, _) => format!("({shown})"),
-            (false, "") => shown,
+            (false, "") => shown + &of.tags.iter().map(tag).collect::<String>(),
             (false, sign) => format!("{sign} {shown}"),
         }
     }

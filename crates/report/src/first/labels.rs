@@ -1,38 +1,23 @@
-//! The table of the five labels with the most time.
+//! The table of the labels with the most time.
 
-use crate::captions::{grouped, share, time, timed};
+use stats::grouped::things;
+
+use super::table::{Cell, Head, Table};
+use crate::captions::{digits, grouped, longest, mean, share, time, timed};
 use crate::html::Html;
 use crate::model::{Label, RunPage, percent_text, words};
 
+/// Number of labels on the first screen.
 const SHOWN: usize = 5;
 
 pub(super) fn section(out: &mut Html, page: &RunPage) {
     if page.labels.is_empty() {
         return;
     }
-    out.raw("<section><h2>")
-        .both("Labels with the most time", "耗时最多的标签")
-        .raw("</h2><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Labels\"><table class=\"dense\"><thead><tr>");
-    let times = page.totals.times;
-    let checked = page.labels.iter().any(|label| label.answers.is_some());
-    let expected = checked.then(|| words("As expected", "符合预期"));
-    let heads = [words("Label", "标签"), words("Samples", "样本数"), words("Errors", "错误率")];
-    let times = [
-        timed(times, "p50"),
-        timed(times, "p95"),
-        timed(times, "p99"),
-        words("Share of service time", "占服务时间"),
-    ];
-    for (n, head) in heads.iter().chain(&expected).chain(&times).enumerate() {
-        out.raw(if n == 0 { "<th scope=\"col\">" } else { "<th scope=\"col\" class=\"n\">" });
-        out.words(head).raw("</th>");
-    }
-    out.raw("</tr></thead><tbody>");
-    for label in page.labels.iter().take(SHOWN) {
-        row(out, label, checked);
-    }
-    out.raw("</tbody></table></div>");
-    if page.labels.iter().take(SHOWN).any(|label| label.transaction) {
+    let shown = &page.labels[..page.labels.len().min(SHOWN)];
+    out.raw("<section>");
+    table(page, shown, false).render(out);
+    if shown.iter().any(|label| label.transaction) {
         out.raw("<p class=\"note\">")
             .both(
                 "Transactions have no share: their time is counted with their requests.",
@@ -40,8 +25,7 @@ pub(super) fn section(out: &mut Html, page: &RunPage) {
             )
             .raw("</p>");
     }
-    let more =
-        page.labels.len().saturating_sub(SHOWN) + page.rest.as_ref().map_or(0, |rest| rest.labels);
+    let more = page.labels.len() - shown.len() + page.rest.as_ref().map_or(0, |rest| rest.labels);
     if more > 0 {
         out.raw("<p class=\"note\">");
         out.words(&words(
@@ -53,34 +37,73 @@ pub(super) fn section(out: &mut Html, page: &RunPage) {
     out.raw("</section>");
 }
 
-/// Renders the row of a label. `checked` adds the share of responses as expected.
-fn row(out: &mut Html, label: &Label, checked: bool) {
-    out.raw("<tr><th scope=\"row\" class=\"hostile\">").text(&label.name);
-    if label.transaction {
-        out.raw(" <small class=\"tag\">").both("transaction", "事务").raw("</small>");
+/// Returns the table of these labels. A summary has their rate, mean and largest time in place of their share of the
+/// service time.
+pub(crate) fn table(page: &RunPage, labels: &[Label], is_summary: bool) -> Table {
+    let times = page.totals.times;
+    let checked = page.labels.iter().any(|label| label.answers.is_some());
+    let mut heads = vec![
+        Head::text(words("Label", "标签")),
+        Head::number(words("Samples", "样本数")),
+        Head::number(words("Errors", "错误率")),
+    ];
+    if checked {
+        heads.push(Head::number(words("As expected", "符合预期")));
     }
-    out.raw("</th><td class=\"n\">").text(&grouped(label.samples as f64));
-    let errors = label.error_share();
-    out.raw(if errors > Some(0.0) { "</td><td class=\"n bad\">" } else { "</td><td class=\"n\">" });
-    match errors {
-        Some(errors) => out.text(&share(errors)),
-        None => out.both("unknown", "未知"),
-    };
+    if is_summary {
+        heads.extend([words("Rate", "速率"), mean(times)].map(Head::number));
+    }
+    heads.extend(["p50", "p95", "p99"].map(|name| Head::number(timed(times, name))));
+    heads.push(Head::number(if is_summary {
+        longest(times)
+    } else {
+        words("Share of service time", "占服务时间")
+    }));
+    Table {
+        name: "Labels",
+        title: words("Labels with the most time", "耗时最多的标签"),
+        heads,
+        rows: labels.iter().map(|label| row(label, checked, is_summary)).collect(),
+    }
+}
+
+/// Returns the row of a label. `checked` adds the share of responses as expected.
+fn row(label: &Label, checked: bool, is_summary: bool) -> Vec<Cell> {
+    let mut name = Cell::name(&label.name);
+    if label.transaction {
+        name.tags.push(words("transaction", "事务"));
+    }
+    if label.folded > 0 {
+        let n = u64::from(label.folded);
+        name.tags.push(words(things(n, "label"), format!("{n} 个标签")));
+    }
+    let mut cells = vec![name, Cell::number(label.samples as f64, grouped(label.samples as f64))];
+    cells.push(match label.error_share() {
+        Some(errors) => {
+            Cell::number(errors, share(errors)).class(if errors > 0.0 { "n bad" } else { "n" })
+        }
+        None => Cell::words(words("unknown", "未知")).class("n"),
+    });
     if checked {
         let percent = label.answers.and_then(|answers| answers.percent());
-        let is_bad = percent.is_some_and(|percent| percent < 100.0);
-        out.raw(if is_bad { "</td><td class=\"n bad\">" } else { "</td><td class=\"n\">" });
-        out.text(&percent.map_or_else(|| "–".into(), percent_text));
-    }
-    for p in [0.5, 0.95, 0.99] {
-        let found = label.quantiles.iter().find(|one| one.p == p);
-        out.raw(if found.is_some_and(|one| one.enough) {
-            "</td><td class=\"n\">"
-        } else {
-            "</td><td class=\"n few\">"
+        cells.push(match percent {
+            Some(percent) => Cell::number(percent, percent_text(percent))
+                .class(if percent < 100.0 { "n bad" } else { "n" }),
+            None => Cell::text("–").class("n"),
         });
-        out.text(&found.map_or_else(|| "–".into(), |one| time(one.us)));
     }
-    let of_time = label.share_of_time.map_or_else(|| "–".into(), share);
-    out.raw("</td><td class=\"n\">").text(&of_time).raw("</td></tr>");
+    if is_summary {
+        cells.push(Cell::number(label.rate_per_s, format!("{}/s", digits(label.rate_per_s))));
+        cells.push(Cell::number(label.mean_us, time(label.mean_us)));
+    }
+    cells.extend([0.5, 0.95, 0.99].map(|p| {
+        let found = label.quantiles.iter().find(|one| one.p == p);
+        Cell { interval: None, ..Cell::quantile(found, time) }
+    }));
+    cells.push(match label.share_of_time {
+        _ if is_summary => Cell::number(label.max_us, time(label.max_us)),
+        Some(of) => Cell::number(of, share(of)),
+        None => Cell::text("–").class("n"),
+    });
+    cells
 }

@@ -19,7 +19,7 @@ pub(crate) struct Table {
 }
 
 /// Name of a column.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Head {
     pub words: Words,
     /// True for a column of numbers.
@@ -31,7 +31,7 @@ pub(crate) struct Head {
 }
 
 /// A cell in both languages.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Cell {
     pub text: Words,
     /// True for a name from outside, which a summary shows as code.
@@ -43,6 +43,8 @@ pub(crate) struct Cell {
     /// Number by which the script sorts the column.
     pub value: Option<f64>,
     pub interval: Option<String>,
+    /// Remarks on the text, which a page shows as tags and a summary in parentheses.
+    pub tags: Vec<Words>,
     /// Sign that a summary shows before the text.
     pub sign: &'static str,
     /// Markup of a page in place of the text.
@@ -51,7 +53,7 @@ pub(crate) struct Cell {
 
 impl Head {
     pub(crate) fn text(words: Words) -> Self {
-        Self { words, is_number: false, has_intervals: false, markup: None }
+        Self { words, ..Self::default() }
     }
 
     pub(crate) fn number(words: Words) -> Self {
@@ -61,16 +63,7 @@ impl Head {
 
 impl Cell {
     pub(crate) fn words(text: Words) -> Self {
-        Self {
-            text,
-            is_name: false,
-            is_thin: false,
-            class: "",
-            value: None,
-            interval: None,
-            sign: "",
-            markup: None,
-        }
+        Self { text, ..Self::default() }
     }
 
     /// Returns a cell with the same text in both languages.
@@ -125,7 +118,7 @@ impl Table {
     pub(crate) fn render(&self, out: &mut Html) {
         out.raw("<h2>").words(&self.title).raw("</h2>");
         out.raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"");
-        out.text(self.name).raw("\"><table><thead><tr>");
+        out.text(self.name).raw("\"><table class=\"dense\"><thead><tr>");
         for head in &self.heads {
             out.raw(if head.is_number {
                 "<th scope=\"col\" class=\"n\">"
@@ -166,6 +159,9 @@ impl Cell {
             Some(markup) => out.append(markup),
             None => out.words(&self.text),
         };
+        for tag in &self.tags {
+            out.raw(" <small class=\"tag\">").words(tag).raw("</small>");
+        }
         if let Some(interval) = &self.interval {
             out.raw("<br><small>").text(interval).raw("</small>");
         }

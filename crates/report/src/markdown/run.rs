@@ -6,9 +6,9 @@ use stats::Number;
 
 use super::text::{code, sentence};
 use super::{MOST_ROWS, NAME, Page, SENTENCE, doubts_generator, result};
-use crate::captions::{digits, grouped, longest, mean, share, time, timed};
+use crate::captions::{digits, grouped};
 use crate::first::{self, Fact, Note};
-use crate::model::{Cause, Label, Quantile, RunPage, Totals, Words, words};
+use crate::model::{Cause, RunPage, Totals, Words, words};
 
 /// Largest number of causes of errors in a summary.
 const MOST_CAUSES: usize = 5;
@@ -107,82 +107,28 @@ fn labels(out: &mut Page, page: &RunPage) {
     if page.labels.is_empty() {
         return;
     }
-    out.heading("Labels", "标签");
-    let times = page.totals.times;
-    let heads = [
-        (words("Label", "标签"), false),
-        (words("Samples", "样本数"), true),
-        (words("Errors", "错误率"), true),
-        (words("Rate", "速率"), true),
-        (mean(times), true),
-        (timed(times, "p50"), true),
-        (timed(times, "p95"), true),
-        (timed(times, "p99"), true),
-        (longest(times), true),
-    ];
-    let rows: Vec<Vec<String>> =
-        page.labels.iter().take(MOST_ROWS).map(|label| row(out, label)).collect();
-    out.table(&heads, rows);
-    let more = page.labels.len().saturating_sub(MOST_ROWS)
-        + page.rest.as_ref().map_or(0, |rest| rest.labels);
+    let shown = &page.labels[..page.labels.len().min(MOST_ROWS)];
+    let table = first::labels::table(page, shown, true);
+    out.shown(&table, MOST_ROWS);
+    let more = page.labels.len() - shown.len() + page.rest.as_ref().map_or(0, |rest| rest.labels);
     if more > 0 {
         out.paragraph(&words(
             format!("These {MOST_ROWS} took the most time; {more} more labels are in the report."),
             format!("以上为耗时最多的 {MOST_ROWS} 个；其余 {more} 个标签见报告。"),
         ));
     }
-    let folded: u64 = page.labels.iter().take(MOST_ROWS).map(|label| u64::from(label.folded)).sum();
-    if folded > 0 {
+    if shown.iter().any(|label| label.folded > 0) {
         out.paragraph(&words(
             "A star stands for numbers or codes in which labels differed; those count as one.",
             "星号表示标签之间不同的数字或编码；它们合并计算。",
         ));
     }
-    if page.labels.iter().take(MOST_ROWS).any(is_thin) {
+    if table.rows.iter().flatten().any(|cell| cell.is_thin) {
         out.paragraph(&words(
             "In parentheses: too few samples for that percentile.",
             "括号内：样本太少，该百分位数不可靠。",
         ));
     }
-}
-
-fn is_thin(label: &Label) -> bool {
-    SHOWN.iter().any(|p| quantile(label, *p).is_some_and(|found| !found.enough))
-}
-
-const SHOWN: [f64; 3] = [0.5, 0.95, 0.99];
-
-fn quantile(label: &Label, p: f64) -> Option<&Quantile> {
-    label.quantiles.iter().find(|one| one.p == p)
-}
-
-fn row(out: &Page, label: &Label) -> Vec<String> {
-    let unknown = || out.both("unknown", "未知").to_owned();
-    let errors = label.error_share().map_or_else(unknown, share);
-    let mut name = code(&label.name, NAME);
-    if label.transaction {
-        name += out.both(" (transaction)", "（事务）");
-    }
-    if label.folded > 0 {
-        name += &match out.language {
-            Language::English => format!(" ({} labels)", label.folded),
-            Language::Chinese => format!("（{} 个标签）", label.folded),
-        };
-    }
-    let mut cells = vec![
-        name,
-        grouped(label.samples as f64),
-        sentence(&errors, NAME),
-        format!("{}/s", digits(label.rate_per_s)),
-        time(label.mean_us),
-    ];
-    cells.extend(SHOWN.map(|p| match quantile(label, p) {
-        Some(found) if found.enough => time(found.us),
-        Some(found) => format!("({})", time(found.us)),
-        None => "–".to_owned(),
-    }));
-    cells.push(time(label.max_us));
-    cells
 }
 
 fn causes(out: &mut Page, page: &RunPage) {
