@@ -10,6 +10,7 @@
 mod groups;
 mod inside;
 mod pauses;
+mod servers;
 mod threads;
 
 use std::collections::btree_map::Entry;
@@ -24,6 +25,8 @@ use stats::jtl::Columns;
 use stats::jtl::source::Source;
 use stats::jtl::stream::{self, Column, Fields, LONGEST_MS, Left, Why as Cause};
 use stats::{Outcome, Phases};
+
+use self::servers::{NO_GROUP, Users};
 
 use crate::frame::Frame;
 use crate::gather::Names;
@@ -172,8 +175,7 @@ struct Open {
     labels: HashMap<u32, Part>,
     checks: HashMap<u32, Checked>,
     causes: HashMap<u32, u64>,
-    users: u64,
-    users_at_ms: i64,
+    users: Users,
     /// Earliest start of the samples in the second.
     start_ms: i64,
 }
@@ -184,8 +186,7 @@ impl Default for Open {
             labels: HashMap::new(),
             checks: HashMap::new(),
             causes: HashMap::new(),
-            users: 0,
-            users_at_ms: 0,
+            users: Users::default(),
             start_ms: i64::MAX,
         }
     }
@@ -197,8 +198,7 @@ struct Closed {
     labels: Labels,
     checks: Vec<(u32, Checked)>,
     causes: Vec<(u32, u64)>,
-    users: u64,
-    users_at_ms: i64,
+    users: Users,
     start_ms: i64,
 }
 
@@ -360,6 +360,7 @@ impl Gathered {
             let thread = thread.as_deref().filter(|_| fields.get(Column::IdleTime).is_some());
             self.inside.add_transaction(thread, label, &message, times);
         }
+        let group = thread.as_deref().map_or(NO_GROUP, |name| self.groups.add(name, row.start_ms));
         let open = self.open(second);
         open.start_ms = open.start_ms.min(row.start_ms);
         row.add_to(open.labels.entry(label).or_default(), ended_ms.rem_euclid(1000));
@@ -368,13 +369,8 @@ impl Gathered {
             open.checks.entry(label).or_default().merge(&checked);
         }
         if let Some(users) = fields.number(Column::AllThreads) {
-            if row.end_ms >= open.users_at_ms {
-                (open.users, open.users_at_ms) = (users.max(0) as u64, row.end_ms);
-            }
+            open.users.add(group, row.end_ms, users.max(0) as u64);
             self.users = true;
-        }
-        if let Some(thread) = &thread {
-            self.groups.add(thread, row.start_ms);
         }
         if !transaction {
             self.threads.add(thread.as_deref(), label, row.samples, row.errors);
@@ -461,8 +457,6 @@ impl Gathered {
             if let Some(closed) = self.closed.get_mut(&second).filter(|_| stands(label)) {
                 closed.add(Closed::from(Open {
                     causes: HashMap::from([(cause, errors)]),
-                    users: closed.users,
-                    users_at_ms: closed.users_at_ms,
                     ..Open::default()
                 }));
             }
@@ -497,6 +491,7 @@ impl Gathered {
         }
         let origin_ms = self.origin_ms.unwrap_or_default();
         let mut closed = std::mem::take(&mut self.closed);
+        self.groups.sum_users(&mut closed);
         begin(&mut closed, (start_ms - origin_ms, end_ms - origin_ms));
         let (mut seconds, pauses) = pauses::seconds(closed, origin_ms);
         fit(&mut seconds, start_ms, end_ms);
@@ -591,17 +586,15 @@ impl From<Open> for Closed {
         causes.sort_unstable();
         let mut checks: Vec<_> = open.checks.into_iter().collect();
         checks.sort_unstable_by_key(|one| one.0);
-        let Open { users, users_at_ms, start_ms, .. } = open;
-        Self { labels, checks, causes, users, users_at_ms, start_ms }
+        let Open { users, start_ms, .. } = open;
+        Self { labels, checks, causes, users, start_ms }
     }
 }
 
 impl Closed {
     /// Adds rows that came after the second was closed.
     fn add(&mut self, late: Self) {
-        if late.users_at_ms >= self.users_at_ms {
-            (self.users, self.users_at_ms) = (late.users, late.users_at_ms);
-        }
+        self.users.merge(&late.users);
         self.start_ms = self.start_ms.min(late.start_ms);
         let known = std::mem::take(&mut self.labels).into_list();
         self.labels = [known, late.labels.into_list()].concat().into();
@@ -622,7 +615,7 @@ impl Closed {
         Second {
             at_ms: origin_ms + (number + 1) * 1000,
             ms: 1000,
-            users: self.users,
+            users: self.users.last(),
             labels: self.labels,
             checks: self.checks,
             causes: self.causes,

@@ -53,6 +53,30 @@ fn rows_count_in_the_second_of_their_end() {
 }
 
 #[test]
+fn users_of_several_servers_are_summed() {
+    use std::fmt::Write as _;
+    // Each server counts its own users. The second one has no row in every other second, and ends earlier.
+    let mut text = String::from("timeStamp,elapsed,label,success,threadName,allThreads\n");
+    for second in 0..10_i64 {
+        let at = 1_700_000_000_000 + second * 1000;
+        writeln!(text, "{},50,a,true,10.0.0.1:1099-Users 1-1,{}", at + 100, second + 1)
+            .expect("text");
+        if second % 2 == 0 {
+            writeln!(text, "{},50,a,true,10.0.0.2:1099-Users 1-1,20", at + 200).expect("text");
+        }
+    }
+    let record = of(&text);
+    let users: Vec<_> = record.seconds.iter().map(|second| second.users).collect();
+    assert_eq!(users, [21, 22, 23, 24, 25, 26, 27, 28, 29, 10]);
+    assert!(record.marks.is_empty(), "one group: {:?}", record.marks);
+    // Two groups of one process count the same users.
+    let text =
+        text.replace(":1099-Users 1", ":1099-Users 2").replace("10.0.0.2:1099-Users 2", "Rest 1");
+    let users: Vec<_> = of(&text).seconds.iter().map(|second| second.users).collect();
+    assert_eq!(users, [20, 2, 20, 4, 20, 6, 20, 8, 20, 10]);
+}
+
+#[test]
 fn seconds_without_a_row_before_the_first_are_there() {
     // The first sample to end takes four seconds, and another sample began before it.
     let text = "timeStamp,elapsed,label,success,allThreads\n\
