@@ -14,7 +14,6 @@ use stats::summariser::{Summariser, Users};
 
 use crate::criteria::Judgement;
 use crate::exit::Exit;
-use crate::outputs;
 use crate::properties::Properties;
 use crate::render;
 use crate::terminal;
@@ -104,7 +103,7 @@ impl Console {
 
     /// Prints an error on standard error. Returns the given exit code.
     pub(crate) fn fail(&mut self, message: &str, exit: Exit) -> Exit {
-        outputs::note_error(message);
+        terminal::note_error(message);
         self.report(&render::error(message, error_colour()));
         exit
     }

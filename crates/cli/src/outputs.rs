@@ -6,7 +6,7 @@ mod promised;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-pub(crate) use promised::{Promised, note_error};
+pub(crate) use promised::Promised;
 
 /// Name of the option for a file, such as `--junit`, and the file's path.
 pub(crate) type Named<'a> = (&'static str, &'a Path);

@@ -13,12 +13,14 @@ use std::io::{self, ErrorKind, Write};
 use std::sync::Mutex;
 
 use crate::exit::Exit;
-use crate::outputs;
 use crate::render::{self, PAINT};
 use crate::tty::{self, Stream};
 
 /// The first error in writing to standard output.
 static FAILED: Mutex<Option<String>> = Mutex::new(None);
+
+/// The last error that was printed. If the command is refused, this is the reason.
+static LAST_ERROR: Mutex<Option<String>> = Mutex::new(None);
 
 /// Prints a string on standard output.
 pub(crate) fn out(text: &str) {
@@ -92,8 +94,20 @@ fn takes(stream: Stream) -> bool {
 
 /// Prints an error message of the program on standard error.
 pub(crate) fn error(message: &str) {
-    outputs::note_error(message);
+    note_error(message);
     err(&render::error(message, tty::error_colour()));
+}
+
+/// Stores an error message as the last printed error.
+pub(crate) fn note_error(message: &str) {
+    if let Ok(mut last) = LAST_ERROR.lock() {
+        *last = Some(message.to_owned());
+    }
+}
+
+/// Removes and returns the last printed error.
+pub(crate) fn take_last_error() -> Option<String> {
+    LAST_ERROR.lock().ok().and_then(|mut last| last.take())
 }
 
 /// Prints a warning of the program on standard error.

@@ -6,27 +6,16 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use super::{Named, clash};
 use crate::exit::Exit;
-use crate::junit;
+use crate::{junit, terminal};
 
 /// Reason that a summary gives until the real reason is known. It remains if the command is killed.
 const UNKNOWN: &str = "the command did not finish";
 
 /// Number of bytes that are searched for the root element of a JUnit file.
 const HEAD: usize = 4096;
-
-/// The last error that was printed. If the command is refused, this is the reason.
-static LAST_ERROR: Mutex<Option<String>> = Mutex::new(None);
-
-/// Stores the last printed error as the reason why there is no result.
-pub(crate) fn note_error(message: &str) {
-    if let Ok(mut last) = LAST_ERROR.lock() {
-        *last = Some(message.to_owned());
-    }
-}
 
 /// Summary files that the user has told a command to write.
 #[derive(Debug, Default)]
@@ -99,7 +88,7 @@ impl Promised {
 
     /// Writes the reason why there is no result into files that still say that the reason is unknown.
     fn explain(&self, exit: Exit) {
-        let why = LAST_ERROR.lock().ok().and_then(|mut last| last.take());
+        let why = terminal::take_last_error();
         let Some(why) = why.or_else(|| of_exit(exit).map(str::to_owned)) else { return };
         let unknown = |file: &Path, _: fn(&str) -> bool| {
             std::fs::read_to_string(file).is_ok_and(|text| text.contains(UNKNOWN))
@@ -178,7 +167,7 @@ mod tests {
         let none: [Named<'_>; 0] = [];
         promised.around(none, || {
             assert!(read("t.xml").contains(UNKNOWN), "one that is killed");
-            note_error("the plan is <wrong>");
+            terminal::note_error("the plan is <wrong>");
             Exit::Plan
         });
         let junit = read("t.xml");
@@ -189,7 +178,7 @@ mod tests {
             for name in ["t.xml", "k6.json"] {
                 std::fs::write(at(name), "result").expect("a file");
             }
-            note_error("results are lost");
+            terminal::note_error("results are lost");
             Exit::Lost
         });
         assert_eq!((read("t.xml"), read("k6.json")), ("result".into(), "result".into()));
