@@ -20,9 +20,11 @@ use stats::{Checks, Counter, Number, Snapshot};
 
 pub(crate) use self::judgement::{Judgement, words};
 use self::window::{Window, is_lost};
-use crate::project::SERIES;
 use crate::properties::Properties;
 use crate::suggest::nearest;
+
+/// Name of the property that defines series.
+pub(crate) const SERIES: &str = "throng.series";
 
 /// The criteria that the user has defined.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -19,6 +19,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use crate::properties::Setting;
 use crate::request::{OVERCOMMIT, Report, Request, check_proxy_scheme};
 use crate::suggest;
+use crate::verdict::Lang;
 
 pub(crate) use self::fleet::{
     AgentFlags, ChoiceFlags, FleetVerb, ManifestFlags, ResumeFlags, UpFlags,
@@ -446,13 +447,6 @@ pub(crate) struct DemoFlags {
     pub(crate) lang: Option<Lang>,
     #[command(flatten)]
     pub(crate) properties: PropertyFlags,
-}
-
-/// A language of the verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Lang {
-    En,
-    Zh,
 }
 
 #[derive(Debug, Args)]

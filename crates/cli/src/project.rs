@@ -12,14 +12,12 @@ use plan::load::{LoadOverrides, LoadSettings};
 use report::model::Prices;
 use toml::{Table, Value};
 
-use crate::criteria::Criteria;
+use crate::criteria::{Criteria, SERIES};
 use crate::flags::load::{self, KEYS};
 use crate::properties::{PROJECT_FILE, Setting, legible};
 use crate::request::Request;
 use crate::suggest::nearest;
 
-/// Name of the property that defines the series: numbers in responses that are charted over time.
-pub(crate) const SERIES: &str = "throng.series";
 /// Names of the tables that `throng.toml` may contain.
 const TABLES: [&str; 8] =
     ["load", "thresholds", "watch", "alerts", "series", "prices", "out", "properties"];

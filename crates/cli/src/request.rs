@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::criteria::Criteria;
-use crate::flags::Lang;
 use crate::outputs::Promised;
 use crate::properties::{Setting, Sources};
+use crate::verdict::Lang;
 
 /// Property that `--overcommit` sets.
 pub(crate) const OVERCOMMIT: &str = "throng.overcommit";

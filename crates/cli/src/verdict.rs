@@ -4,14 +4,20 @@ pub(crate) mod verb;
 
 use answers::lines::{Kind, Line, Scope, lines, title};
 use answers::verdict::{Language, Verdict, Words};
+use clap::ValueEnum;
 use serde_json::Value;
-
-use crate::flags::Lang;
 
 /// Default width of the text in columns.
 pub(crate) const WIDTH: usize = 120;
 /// Indentation of one level.
 const INDENT: &str = "  ";
+
+/// A language of the verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Lang {
+    En,
+    Zh,
+}
 
 /// Returns the requested language, or the language of the environment.
 pub(crate) fn language(asked: Option<Lang>) -> Language {

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::Lang;
 use super::load::rate;
 use super::properties::PassedFlags;
 use crate::outputs::Promised;
+use crate::verdict::Lang;
 
 #[derive(Debug, Args)]
 pub(crate) struct SweepFlags {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Lang;
+use crate::verdict::Lang;
 
 #[derive(Debug, Args)]
 pub(crate) struct WebFlags {
