@@ -28,6 +28,7 @@
 //! | `project` | `throng.toml` beside a plan |
 //! | `starts` | iteration starts for a requested rate, and skipped starts |
 //! | `lost` | workers that died, and the users and connections lost with them |
+//! | `size` | sizes in bytes, as users write them |
 //! | `vectors` | captured requests to a mobile gateway |
 //! | `shim` | a program called jmeter, which falls back to the real JMeter |
 //! | `launcher` | a program in place of java, for tools that start JMeter with java |
@@ -91,6 +92,7 @@ mod resume;
 mod run;
 mod setenv;
 mod shim;
+mod size;
 mod spread;
 mod starts;
 mod suggest;

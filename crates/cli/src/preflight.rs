@@ -289,12 +289,6 @@ pub(crate) fn look(plan: &Plan, about: About, host: &Host) -> Look {
     }
 }
 
-/// Parses a size from the command line: bytes, or a number with K, M or G.
-pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
-    let size = chain::size(text).filter(|bytes| *bytes > 0);
-    size.ok_or_else(|| "expected a size, for example 4096 or 64K".into())
-}
-
 /// Formats an error in the description of a chain, with a mark below its position.
 fn diagnosis(mistake: &Mistake) -> String {
     let before = mistake.text[..mistake.at].chars().count();

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::PropertyFlags;
+use crate::size::bytes;
 
 #[derive(Debug, Args)]
 pub(crate) struct PreflightFlags {
@@ -22,7 +23,7 @@ pub(crate) struct PreflightFlags {
     #[arg(long, value_name = "HOPS")]
     pub(crate) chain: Option<String>,
     /// Size of the largest message, instead of that of the plan's WebSocket messages: bytes, or with K or M.
-    #[arg(long, value_name = "SIZE", value_parser = crate::preflight::parse_size)]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(crate) message: Option<u64>,
     /// Judge a file of kernel settings (sysctl.conf): settings of this machine that it would lower or raise, and
     /// whether the load would then fit.
@@ -46,6 +47,12 @@ pub(crate) struct PreflightFlags {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) properties: PropertyFlags,
+}
+
+/// Parses a size from the command line: bytes, or a number with K, M or G.
+fn size(text: &str) -> Result<u64, String> {
+    let size = bytes(text).filter(|bytes| *bytes > 0);
+    size.ok_or_else(|| "expected a size, for example 4096 or 64K".into())
 }
 
 /// A host to query, or `None` for the hosts of throng.toml.

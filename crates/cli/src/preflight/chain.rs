@@ -13,6 +13,7 @@ use serde::Serialize;
 use stats::grouped::count;
 
 use super::finding::Severity;
+use crate::size;
 pub(crate) use memory::Load;
 use memory::Memory;
 use nginx::Nginx;
@@ -184,22 +185,6 @@ fn first_of(link: &Link, hops: &[Memory]) -> RunsOut {
     };
     let of_hops = hops.iter().flat_map(of_hop).flatten();
     of_hops.chain([ports.clone()]).min_by_key(|one| one.capacity).unwrap_or(ports)
-}
-
-/// Parses a size in bytes: a number with `k`, `m`, `g` or `t`, optionally followed by `B` or `iB`. All units are powers
-/// of 1024.
-pub(super) fn size(text: &str) -> Option<u64> {
-    let end = text.bytes().take_while(u8::is_ascii_digit).count();
-    let (number, unit) = text.split_at(end);
-    let factor = match unit.to_ascii_lowercase().trim_end_matches('b').trim_end_matches('i') {
-        "" => 1,
-        "k" => 1 << 10,
-        "m" => 1 << 20,
-        "g" => 1 << 30,
-        "t" => 1 << 40,
-        _ => return None,
-    };
-    number.parse::<u64>().ok()?.checked_mul(factor)
 }
 
 /// Returns the number of usable ports in a range, including both ends. If the number is odd, Linux leaves one port
@@ -413,7 +398,7 @@ impl<'t> Reader<'t> {
         let text = self.value();
         // A short number without a unit is probably not meant in bytes.
         let is_short = (1..=4).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
-        if let Some(bytes) = size(text).filter(|bytes| *bytes > 0 && !is_short) {
+        if let Some(bytes) = size::bytes(text).filter(|bytes| *bytes > 0 && !is_short) {
             return Ok(bytes);
         }
         let words = if is_short {

@@ -6,6 +6,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::size;
+
 /// Size of a page in bytes, on which nginx's defaults are based.
 pub(super) const PAGE: u64 = 4096;
 /// nginx's default of `worker_connections` (`DEFAULT_CONNECTIONS`).
@@ -193,7 +195,7 @@ impl Directive {
     /// Parses a size in bytes: a number, optionally with `k`, `m` or `g`.
     fn size(&self, at: usize) -> Result<u64, String> {
         let word = self.word(at)?;
-        let size = super::size(word).filter(|bytes| (1..=1 << 40).contains(bytes));
+        let size = size::bytes(word).filter(|bytes| (1..=1 << 40).contains(bytes));
         size.ok_or_else(|| format!("{}: {word} is not a size for {}", self.place, self.name()))
     }
 }
