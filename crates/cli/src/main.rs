@@ -20,6 +20,7 @@
 //! | `preflight` | the limits of a machine and of a chain of proxies |
 //! | `progress` | merging cores' snapshots into seconds of the run |
 //! | `ahead` | warnings before watched hosts run out of ports |
+//! | `perfmon` | agents of the plan's PerfMon collectors, as hosts to watch |
 //! | `outcome` | the result of a run in memory, from which all outputs are rendered |
 //! | `identity` | the plan, version and end of a run, for its summary |
 //! | `criteria`, `junit` | criteria of a run, and their results as JUnit tests in XML |
@@ -79,6 +80,7 @@ mod manual;
 mod outcome;
 mod outputs;
 mod pages;
+mod perfmon;
 mod plugins;
 mod preflight;
 mod progress;

@@ -9,7 +9,7 @@ mod exports;
 mod facts;
 mod judging;
 mod live;
-pub(crate) mod monitors;
+mod monitors;
 mod phases;
 mod refusals;
 mod reports;

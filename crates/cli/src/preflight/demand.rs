@@ -21,7 +21,7 @@ use plan::vars::Vars;
 use plan::websocket;
 use serde::Serialize;
 
-use crate::run::monitors::agents;
+use crate::perfmon::agents;
 
 /// The resources that a run needs.
 #[derive(Clone, Debug, Default, Serialize)]

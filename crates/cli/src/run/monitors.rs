@@ -1,9 +1,8 @@
-//! PerfMon collectors of the plan: the hosts that are watched for them, and their result files.
+//! PerfMon collectors of the plan during a run: the hosts that are watched for them, and their result files.
 //!
 //! A file has a row for each metric. The label consists of host, metric and parameters; `elapsed` is the metric's
 //! value times 1000. If an agent does not answer, its row is a failed sample with the reason as its message.
 
-use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -12,10 +11,11 @@ use engine::{Evaluated, Monitor, Options};
 use plan::plan::Plan;
 use record::Change;
 use stats::jtl::{Columns, Detail, Printer, Row};
-use watch::perfmon::{Agent, Metric, Sample};
-use watch::{Host, Source};
+use watch::Host;
+use watch::perfmon::Sample;
 
 use super::traces::Traces;
+use crate::perfmon;
 use crate::progress::Progress;
 use crate::request::Request;
 
@@ -48,13 +48,13 @@ pub(crate) fn prepare(
     });
     let mut all = request.watch.clone();
     let of = |key: &str| options.properties.get(key).map_or("", |text| text.trim());
-    let template = template(&options.properties);
+    let template = perfmon::template(&options.properties);
     let is_short = of("jmeterPlugin.perfmon.label.useHostname").eq_ignore_ascii_case("true");
     if is_short && !of("jmeterPlugin.perfmon.label.useHostname.pattern").is_empty() {
         let words = "PerfMon: jmeterPlugin.perfmon.label.useHostname.pattern is left out: labels have the host's name up to its first dot";
         complaints.push(words.into());
     }
-    let (hosts, odd) = hosts(&monitors, &template, is_short);
+    let (hosts, odd) = perfmon::hosts(&monitors, &template, is_short);
     all.extend(hosts);
     complaints.extend(odd);
     let files = MonitorFiles::open(monitors, &mut complaints);
@@ -62,58 +62,6 @@ pub(crate) fn prepare(
         traces.warn("watch", line);
     }
     (all, files)
-}
-
-/// Returns an agent's settings, without its address and metrics.
-fn template(properties: &HashMap<String, String>) -> Agent {
-    let of = |key: &str| properties.get(key).map_or("", |text| text.trim());
-    Agent {
-        interval_ms: of("jmeterPlugin.perfmon.interval").parse().unwrap_or(1000),
-        udp: of("jmeterPlugin.perfmon.useUDP").eq_ignore_ascii_case("true"),
-        ..Agent::default()
-    }
-}
-
-/// Returns the agents of the collectors, for a query before a run. Rows without a valid port are left out; the run
-/// warns about them.
-pub(crate) fn agents(monitors: &[Monitor], properties: &HashMap<String, String>) -> Vec<Host> {
-    hosts(monitors, &template(properties), false).0
-}
-
-/// Returns the host name up to its first dot, if that part contains only letters, digits, `_` and `-`. Otherwise
-/// returns the whole name.
-fn short(host: &str) -> &str {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    let first = host.split_once('.').map(|(first, _)| first);
-    first.filter(|first| !first.is_empty() && first.chars().all(is_word)).unwrap_or(host)
-}
-
-/// Returns the agents that the collectors name, without duplicates, and warnings about rows with an invalid port,
-/// which are left out. If `is_short` is true, labels contain the host's short name.
-fn hosts(monitors: &[Monitor], template: &Agent, is_short: bool) -> (Vec<Host>, Vec<String>) {
-    let mut hosts: Vec<Host> = Vec::new();
-    let mut complaints = Vec::new();
-    for (listener, monitor) in monitors.iter().enumerate() {
-        for [host, port, kind, parameters] in &monitor.rows {
-            let Ok(port) = port.parse::<u16>() else {
-                complaints.push(format!("PerfMon: {port} is not a port; {host} is not watched"));
-                continue;
-            };
-            let address = format!("{host}:{port}");
-            let shown = if is_short { short(host) } else { host };
-            let metric = Metric::new(listener, shown, kind, parameters);
-            let same = |one: &&mut Host| matches!(&one.source, Source::PerfMon(agent) if agent.address == address);
-            if let Some(Host { source: Source::PerfMon(agent), .. }) = hosts.iter_mut().find(same) {
-                agent.add(metric);
-                continue;
-            }
-            let taken = hosts.iter().any(|one| one.name == *host);
-            let name = if taken { address.clone() } else { host.clone() };
-            let agent = Agent { address, metrics: vec![metric], ..template.clone() };
-            hosts.push(Host { name, source: Source::PerfMon(agent), ports: None });
-        }
-    }
-    (hosts, complaints)
 }
 
 impl MonitorFiles {
