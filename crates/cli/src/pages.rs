@@ -3,6 +3,7 @@ mod control;
 mod live;
 pub(crate) mod runs;
 
+pub(crate) use control::Changeable;
 pub(crate) use live::LivePage;
 
 use web::Right;

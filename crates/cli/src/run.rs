@@ -17,8 +17,6 @@ mod settings;
 pub(crate) mod traces;
 mod waiting;
 
-pub(crate) use live::Asked as Load;
-
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -319,7 +317,7 @@ impl Start<'_> {
         let ctl = reachable(&requests, traces);
         if let Some(live) = live {
             let about = (traces.folder.path(), traces.cost.clone());
-            traces.followers.push(live.begin(about, requests.sender(), &asked));
+            traces.followers.push(live.begin(about, requests.sender(), asked.changeable()));
         }
         let workers = run.workers();
         progress.set_workers(workers, !machines.is_empty());

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ctl::{self, Amount, Asker, Command};
-use crate::run::Load;
 
 /// Largest number of users, or largest rate, that a request may set.
 const MOST: f64 = 50_000_000.0;
@@ -46,9 +45,16 @@ impl Controlled {
     }
 }
 
-/// Returns the names of the requests that a run with this load supports.
-pub(super) fn possible(load: &Load) -> Vec<&'static str> {
-    let levels = [("users", load.users().is_some()), ("rate", load.has_rate())];
+/// The parts of a run's load that requests can change.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Changeable {
+    pub(crate) users: bool,
+    pub(crate) rate: bool,
+}
+
+/// Returns the names of the requests that a run supports.
+pub(super) fn possible(load: Changeable) -> Vec<&'static str> {
+    let levels = [("users", load.users), ("rate", load.rate)];
     let levels = levels.into_iter().filter(|level| level.1).map(|level| level.0);
     levels.chain(["pause", "go-on", "stop", "stop-now", "mark"]).collect()
 }

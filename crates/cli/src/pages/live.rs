@@ -17,13 +17,12 @@ use record::{Follower, Now};
 use serde_json::json;
 use web::{Answer, Feed, Method, Right, Site};
 
-use super::control;
+use super::control::{self, Changeable};
 use crate::console::Console;
 use crate::ctl::Asker;
 use crate::exit::Exit;
 use crate::report::file;
 use crate::request::Request;
-use crate::run::Load;
 use crate::verdict;
 
 /// Largest number of seconds that may be queued for conversion into events.
@@ -102,7 +101,7 @@ impl LivePage {
         &self,
         (folder, cost): (Option<&Path>, Known),
         ask: Asker,
-        load: &Load,
+        load: Changeable,
     ) -> Box<dyn Follower> {
         let run = folder.and_then(Path::file_name).unwrap_or_default();
         let run = run.to_string_lossy().into_owned();

@@ -13,6 +13,7 @@ use super::waiting::Waiting;
 use crate::ctl::{Amount, Command};
 use crate::interrupt::Interrupt;
 use crate::log::Level as LogLevel;
+use crate::pages::Changeable;
 use crate::progress::Progress;
 use crate::spread::Spread;
 
@@ -110,13 +111,14 @@ impl Asked {
     }
 
     /// Returns the requested number of users, if it can be changed.
-    pub(crate) fn users(&self) -> Option<u64> {
+    fn users(&self) -> Option<u64> {
         self.levels.iter().any(|level| !level.scheduled).then_some(self.users)
     }
 
-    /// True if iteration starts follow a rate that can be changed.
-    pub(crate) fn has_rate(&self) -> bool {
-        self.levels.iter().any(|level| level.rate.is_some())
+    /// Returns the parts of the load that can be changed.
+    pub(crate) fn changeable(&self) -> Changeable {
+        let rate = self.levels.iter().any(|level| level.rate.is_some());
+        Changeable { users: self.users().is_some(), rate }
     }
 
     /// Carries out a `throng ctl` request. Returns the answer for the user.
