@@ -1,121 +1,60 @@
 //! `throng`: the command line.
 //!
-//! | module | holds |
+//! The files of the crate are in rooms, one for each task. A room imports only from rooms that precede it in this
+//! table.
+//!
+//! | room | holds |
 //! |---|---|
-//! | `flags`, `jmeter_line` | Throng's own command line, and JMeter's |
-//! | `suggest` | suggestions for misspelled options and commands |
-//! | `request`, `properties` | the request from either command line, and JMeter's properties |
-//! | `run`, `check`, `target`, `demo`, `jars`, `verdict`, `window` | the commands |
-//! | `report` | the HTML report of a run or a result file |
-//! | `pages` | browser pages: the live page of a run, and the runs of a folder |
-//! | `questions` | the commands sweep, capacity and compare |
-//! | `java` | the JVM of a run |
-//! | `asked_load` | descriptions of a load that replaces the plan's load |
-//! | `load`, `render` | compiling a plan file, and formatting findings as text |
-//! | `spread` | running users in this process or in workers |
-//! | `agent`, `fleet_up` | a waiting agent, and the NATS server at which agents wait |
-//! | `machines` | the machines of a run with agents |
-//! | `resume` | taking over a run with agents by another coordinator |
-//! | `manifest` | Kubernetes objects of waiting agents |
-//! | `preflight` | the limits of a machine and of a chain of proxies |
-//! | `progress` | merging cores' snapshots into seconds of the run |
-//! | `ahead` | warnings before watched hosts run out of ports |
-//! | `perfmon` | agents of the plan's PerfMon collectors, as hosts to watch |
-//! | `outcome` | the result of a run in memory, from which all outputs are rendered |
-//! | `identity` | the plan, version and end of a run, for its summary |
-//! | `criteria`, `junit` | criteria of a run, and their results as JUnit tests in XML |
-//! | `dashboard` | JMeter's report of a result file or of a run |
-//! | `ctl` | requests to a running test, through a socket in its folder |
-//! | `project` | `throng.toml` beside a plan |
-//! | `starts` | iteration starts for a requested rate, and skipped starts |
-//! | `lost` | workers that died, and the users and connections lost with them |
-//! | `size` | sizes in bytes, as users write them |
-//! | `vectors` | captured requests to a mobile gateway |
-//! | `shim` | a program called jmeter, which falls back to the real JMeter |
-//! | `launcher` | a program in place of java, for tools that start JMeter with java |
-//! | `manual` | shell completions and manual pages, generated from the flags |
-//! | `explain` | sections of the documentation, printed by name |
-//! | `files` | reading untrusted files: no link is followed |
-//! | `folder`, `log`, `console` | the run's folder, log and console |
-//! | `view` | the view of a running test on a terminal |
-//! | `terminal` | printing, with control characters escaped |
-//! | `interrupt`, `control`, `exit` | signals, JMeter's control port, and exit codes |
+//! | `exit` | exit codes |
+//! | `print` | standard output and standard error, findings as text, the log |
+//! | `inputs` | the plan, JMeter's properties and the JVM of a run |
+//! | `judge` | criteria, the text of the verdict, JUnit |
+//! | `args` | both command lines and `throng.toml`, and the request that they make |
+//! | `operator` | a running test for its user: console, view, Ctrl-C, `throng ctl` |
+//! | `checks` | `throng check` and `throng preflight`, which a run also makes |
+//! | `results` | the folder of a run, and the reports that are built from it |
+//! | `questions` | sweep, capacity and compare: commands that run a plan several times |
+//! | `pages` | report, verdict and web: commands that show runs, and the live page |
+//! | `run` | one run, from the request to the exit code |
+//! | `agents` | agents of runs on several machines: `throng agent` and `throng fleet` |
+//! | `tools` | commands beside running a test: demo, target, explain, JMeter's shim |
 
-// Printing with these macros would panic on a failed write, so all output goes through the module `terminal`.
+// Printing with these macros would panic on a failed write, so all output goes through the module `print::terminal`.
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
-mod agent;
-mod ahead;
-mod asked;
-mod asked_load;
-mod check;
-mod console;
-mod control;
-mod cost;
-mod criteria;
-mod ctl;
-mod dashboard;
-mod demo;
+mod agents;
+mod args;
+mod checks;
 mod exit;
-mod explain;
-mod failing;
-mod files;
-mod flags;
-mod fleet_up;
-mod folder;
-mod identity;
-mod interrupt;
-mod jars;
-mod java;
-mod jmeter_line;
-mod junit;
-mod last_words;
-mod launcher;
-mod load;
-mod log;
-mod lost;
-mod machines;
-mod manifest;
-mod manual;
-mod outcome;
-mod outputs;
+mod inputs;
+mod judge;
+mod operator;
 mod pages;
-mod perfmon;
-mod plugins;
-mod preflight;
-mod progress;
-mod project;
-mod properties;
+mod print;
 mod questions;
-mod render;
-mod report;
-mod request;
-mod resume;
+mod results;
 mod run;
-mod setenv;
-mod shim;
-mod size;
-mod spread;
-mod starts;
-mod suggest;
-mod summary;
-mod target;
-mod terminal;
-mod tty;
-mod vectors;
-mod verdict;
-mod view;
-mod window;
+mod tools;
 
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::process::ExitCode;
 
-use asked::Asked;
+use agents::{agent, fleet_up, manifest, resume};
+use args::asked::{self, Asked};
+use args::flags::{self, FleetVerb, JmeterVerb, Verb};
+use args::{outputs, project};
+use checks::{check, preflight};
 use exit::Exit;
-use flags::{FleetVerb, JmeterVerb, Verb};
-use render::Colour;
+use inputs::{java, properties, suggest};
+use operator::ctl;
+use pages::{report, runs, verdict};
+use print::render::Colour;
+use print::{terminal, tty};
+use questions::{capacity, compare, sweep};
+use run::stages;
+use tools::{demo, explain, jars, launcher, manual, shim, target, vectors, window};
 
 fn main() -> ExitCode {
     fail_large_writes();
@@ -162,7 +101,7 @@ fn worker() -> Exit {
 fn own(args: &[OsString]) -> Exit {
     match flags::parse(args) {
         Ok(Verb::Run(flags)) => match flags.request() {
-            Ok(request) => run::run(request),
+            Ok(request) => stages::run(request),
             Err(message) => refused_line(args, &message),
         },
         Ok(Verb::Check(flags)) => check::run(flags),
@@ -171,12 +110,12 @@ fn own(args: &[OsString]) -> Exit {
         Ok(Verb::Target(flags)) => target::run(flags),
         Ok(Verb::Mgs(verb)) => vectors::run(verb),
         Ok(Verb::Demo(flags)) => demo::run(flags),
-        Ok(Verb::Sweep(flags)) => questions::sweep::run(flags),
-        Ok(Verb::Capacity(flags)) => questions::capacity::run(flags),
-        Ok(Verb::Compare(flags)) => questions::compare::run(flags),
-        Ok(Verb::Verdict(flags)) => verdict::verb::run(&flags),
+        Ok(Verb::Sweep(flags)) => sweep::run(flags),
+        Ok(Verb::Capacity(flags)) => capacity::run(flags),
+        Ok(Verb::Compare(flags)) => compare::run(flags),
+        Ok(Verb::Verdict(flags)) => verdict::run(&flags),
         Ok(Verb::Report(flags)) => report::run(&flags),
-        Ok(Verb::Web(flags)) => pages::runs::run(&flags),
+        Ok(Verb::Web(flags)) => runs::run(&flags),
         Ok(Verb::Jvm(verb)) => jars::run(verb),
         Ok(Verb::Jmeter(JmeterVerb::InstallPlugin { home, remove })) => window::run(&home, remove),
         Ok(Verb::Jmeter(JmeterVerb::InstallShim { folder, jmeter, remove })) => {
@@ -219,9 +158,9 @@ fn jmeter(args: &[OsString]) -> Exit {
             if let Some(warning) = java::heed_start_script(&mut request.sources) {
                 terminal::warning(&warning);
             }
-            run::run(*request)
+            stages::run(*request)
         }
-        Ok(Asked::Report(file, request)) => dashboard::of_file(&file, &request),
+        Ok(Asked::Report(file, request)) => results::dashboard::of_file(&file, &request),
         Ok(Asked::Help) => help(&[]),
         Ok(Asked::Version) => version(),
         Err(message) => refused_line(args, &message),

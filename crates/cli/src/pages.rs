@@ -1,24 +1,17 @@
-//! Browser pages, served by [`web`]: the live page of a run, and the list of runs in a folder.
-mod control;
-mod live;
+//! Commands that show finished runs, and the browser pages, served by [`web`].
+//!
+//! | module | holds |
+//! |---|---|
+//! | `report` | `throng report` |
+//! | `verdict` | `throng verdict` |
+//! | `runs` | `throng web`: the list of the runs in a folder |
+//! | `live` | `--web`: the live page of a run |
+//! | `control` | control requests from the live page |
+//! | `links` | the links to a web server |
+
+pub(crate) mod control;
+mod links;
+pub(crate) mod live;
+pub(crate) mod report;
 pub(crate) mod runs;
-
-pub(crate) use control::Changeable;
-pub(crate) use live::LivePage;
-
-use web::Right;
-
-use crate::console::Console;
-
-/// Prints the links to a web server, and tells which hosts can reach the server.
-fn print_links(name: &str, server: &web::Server, console: &mut Console) {
-    let wide = name.len().max("read-only".len());
-    console.asked_for(&format!("{name:wide$}  {}", server.link(Right::Change)));
-    console.asked_for(&format!("{:wide$}  {}", "read-only", server.link(Right::Read)));
-    if !server.is_loopback() {
-        console.warn(&format!(
-            "the page can be reached from other machines at {}, unencrypted; whoever has the first link can change what it shows",
-            server.bound()
-        ));
-    }
-}
+pub(crate) mod verdict;

@@ -26,7 +26,7 @@ fn named(page: &str) -> Vec<String> {
 #[test]
 fn every_property_that_is_honoured_is_documented() {
     let names = named(&document("properties.md"));
-    let own = strings(include_str!("../src/properties/heeded.rs"), "HONOURED");
+    let own = strings(include_str!("../src/inputs/properties/heeded.rs"), "HONOURED");
     assert!(own.len() > 10, "{own:?}");
     let own = own.iter().map(String::as_str);
     let honoured: Vec<_> = own
@@ -86,7 +86,7 @@ fn every_variable_of_the_environment_is_documented() {
 
 #[test]
 fn the_table_of_what_has_no_effect_is_the_programs_list() {
-    let table = |name| strings(include_str!("../src/properties/heeded.rs"), name);
+    let table = |name| strings(include_str!("../src/inputs/properties/heeded.rs"), name);
     let listed = [table("WITHOUT_EFFECT"), table("READ_IN_JAVA")].concat();
     let mut listed: Vec<_> = listed
         .chunks_exact(3)
@@ -103,7 +103,7 @@ fn the_table_of_what_has_no_effect_is_the_programs_list() {
 
 #[test]
 fn every_property_in_the_tables_is_honoured() {
-    let own = strings(include_str!("../src/properties/heeded.rs"), "HONOURED");
+    let own = strings(include_str!("../src/inputs/properties/heeded.rs"), "HONOURED");
     let page = document("properties.md");
     let (page, _) = page.split_once("\n## Without effect\n").expect("the section");
     // Takes the first cell of each table row, without the heading and its underline.
@@ -140,7 +140,7 @@ fn every_setting_of_a_gateway_is_documented() {
     };
     let known = mgs::settings::PROPERTIES.iter().map(|(name, _)| (*name).to_owned()).collect();
     assert_eq!(sorted(rows("\n## Settings\n", "\n## Results\n")), sorted(known));
-    let keys = strings(include_str!("../src/vectors.rs"), "KEYS");
+    let keys = strings(include_str!("../src/tools/vectors.rs"), "KEYS");
     assert_eq!(sorted(rows("\n## Captured requests\n", "\nIt ends with 0")), sorted(keys));
 }
 

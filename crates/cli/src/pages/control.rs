@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ctl::{self, Amount, Asker, Command};
+use crate::operator::ctl::{self, Amount, Asker, Command};
 
 /// Largest number of users, or largest rate, that a request may set.
 const MOST: f64 = 50_000_000.0;

@@ -18,12 +18,13 @@ use serde_json::json;
 use web::{Answer, Feed, Method, Right, Site};
 
 use super::control::{self, Changeable};
-use crate::console::Console;
-use crate::ctl::Asker;
+use super::links::print_links;
+use crate::args::request::Request;
 use crate::exit::Exit;
-use crate::report::file;
-use crate::request::Request;
-use crate::verdict;
+use crate::judge::verdict;
+use crate::operator::console::Console;
+use crate::operator::ctl::Asker;
+use crate::results::file;
 
 /// Largest number of seconds that may be queued for conversion into events.
 const WAITING: usize = 60;
@@ -91,7 +92,7 @@ impl LivePage {
         let feed = Arc::clone(&shared.feed);
         let server = web::Server::start(address, OfShared(Arc::clone(&shared)), feed)
             .map_err(|error| console.fail(&format!("--web={address}: {error}"), Exit::Usage))?;
-        super::print_links("Live page", &server, console);
+        print_links("Live page", &server, console);
         Ok(Some(Self { shared, server, events: OnceLock::new() }))
     }
 

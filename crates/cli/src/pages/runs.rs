@@ -24,12 +24,14 @@ use web::{Answer, Feed, Method, Right, Site};
 use self::catalogue::Catalogue;
 use self::made::Maker;
 use super::control::Controlled;
+use super::links::print_links;
 use super::live::REPORT_POLICY;
-use crate::console::Console;
+use crate::args::flags::WebFlags;
 use crate::exit::Exit;
-use crate::flags::WebFlags;
-use crate::interrupt::Interrupt;
-use crate::{terminal, verdict};
+use crate::judge::verdict;
+use crate::operator::console::Console;
+use crate::operator::interrupt::Interrupt;
+use crate::print::terminal;
 
 /// State that requests and the list's thread share.
 struct Runs {
@@ -73,7 +75,7 @@ pub(crate) fn run(flags: &WebFlags) -> Exit {
     if thread.spawn(move || keeps.keep_up()).is_err() {
         return Exit::Bug;
     }
-    super::print_links("Runs", &server, &mut Console::new(false, false));
+    print_links("Runs", &server, &mut Console::new(false, false));
     while interrupt.asked() == 0 {
         std::thread::sleep(Duration::from_millis(50));
     }

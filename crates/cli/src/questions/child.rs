@@ -16,9 +16,9 @@ use stats::grouped::things;
 
 use super::results;
 use crate::exit::Exit;
-use crate::interrupt::Interrupt;
-use crate::tty::Stream;
-use crate::view::{Screen, View};
+use crate::operator::interrupt::Interrupt;
+use crate::operator::view::{Screen, View};
+use crate::print::tty::Stream;
 
 /// Interval for checking whether the child process has ended.
 const LOOK: Duration = Duration::from_millis(100);

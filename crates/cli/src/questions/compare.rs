@@ -21,12 +21,12 @@ use super::child::{self, Load, Remaining};
 use super::place::{Answer, Reach};
 use super::sweep::{fail, stopped};
 use super::{place, results};
+use crate::args::flags::{CompareFlags, PropertyFlags};
+use crate::args::outputs;
 use crate::exit::Exit;
-use crate::flags::{CompareFlags, PropertyFlags};
-use crate::interrupt::Interrupt;
-use crate::outputs;
-use crate::report::columns::{RowSettings, columns_of, row_settings};
-use crate::terminal;
+use crate::operator::interrupt::Interrupt;
+use crate::print::terminal;
+use crate::results::columns::{RowSettings, columns_of, row_settings};
 use change::FailIf;
 
 /// Default of `--floor`: changes below this share are ignored.

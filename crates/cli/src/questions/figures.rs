@@ -4,8 +4,8 @@ use answers::verdict::Words;
 use report::model::words;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::tty;
-use crate::verdict::wrapped;
+use crate::judge::verdict::wrapped;
+use crate::print::tty;
 
 pub(crate) use report::captions::numbers::{load, number, percent};
 

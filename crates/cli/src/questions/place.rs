@@ -8,9 +8,11 @@ use answers::verdict::Language;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::flags::OutputFlags;
-use crate::report::file;
-use crate::{files, terminal, verdict};
+use crate::args::flags::OutputFlags;
+use crate::inputs::files;
+use crate::judge::verdict;
+use crate::print::terminal;
+use crate::results::file;
 
 /// Creates the folder `VERB-PLAN-TIME` in `runs`.
 pub(crate) fn create(runs: &Path, verb: &str, plan: &Path) -> Result<PathBuf, String> {

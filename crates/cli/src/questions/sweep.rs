@@ -20,10 +20,10 @@ pub(crate) use point::{Figures, Point, in_flight, name, parent};
 use super::child::{self, Asked, Failed, Load, Made, Remaining};
 use super::place::{self, Answer, Reach};
 use super::results;
+use crate::args::flags::{OutputFlags, SweepFlags};
 use crate::exit::Exit;
-use crate::flags::{OutputFlags, SweepFlags};
-use crate::interrupt::Interrupt;
-use crate::terminal;
+use crate::operator::interrupt::Interrupt;
+use crate::print::terminal;
 
 /// Name of the JSON file of a sweep.
 pub(crate) const FILE: &str = "sweep.json";

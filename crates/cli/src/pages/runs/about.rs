@@ -19,8 +19,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use stats::grouped::things;
 
+use crate::inputs::files;
+use crate::operator::ctl;
 use crate::questions::{capacity, compare, sweep};
-use crate::{ctl, files};
 
 /// Largest size in bytes of the summary of a run, or of the JSON file of a sweep, search or comparison.
 const SUMMARY: u64 = 8 << 20;

@@ -14,7 +14,7 @@ use super::about::{self, Kind, MOST_TAGS, NOTE, Note};
 use super::catalogue::{Catalogue, Found};
 use super::made::{Maker, Refused};
 use crate::questions::{capacity, compare, sweep};
-use crate::{folder, report};
+use crate::results::{file, folder};
 
 /// Longest name of an entry in characters.
 const LONGEST_NAME: usize = 120;
@@ -31,7 +31,7 @@ const OF_RUN: [&str; 13] = [
     "results.jtl",
     "java-crash.log",
     "ctl.sock",
-    report::file::FILE,
+    file::FILE,
     NOTE,
     record::FILE,
     folder::SECONDS_BEFORE,
@@ -39,7 +39,7 @@ const OF_RUN: [&str; 13] = [
     folder::SECONDS,
 ];
 /// Names of files in the folder of a sweep, search or comparison.
-const OF_ANSWER: [&str; 5] = [report::file::FILE, NOTE, compare::FILE, sweep::FILE, capacity::FILE];
+const OF_ANSWER: [&str; 5] = [file::FILE, NOTE, compare::FILE, sweep::FILE, capacity::FILE];
 /// Names of files beside the run's folder in the folder of a point, a probe or one run of a comparison.
 const OF_TURN: [&str; 1] = ["output.txt"];
 
@@ -58,7 +58,7 @@ pub(super) fn name(catalogue: &Catalogue, id: u64, name: &str, tags: &[String]) 
         })
     } else {
         let text = serde_json::to_string_pretty(&note).unwrap_or_default();
-        report::file::write(&file, &format!("{text}\n"))
+        file::write(&file, &format!("{text}\n"))
     };
     if let Err(error) = written {
         let shown = file.display();

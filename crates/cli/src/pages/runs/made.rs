@@ -13,9 +13,11 @@ use answers::verdict::Language;
 
 use super::about::{Kind, State};
 use super::catalogue::Found;
+use crate::inputs::files;
+use crate::pages::report;
 use crate::questions::compare;
 use crate::questions::place::{self, Reach};
-use crate::{files, report};
+use crate::results::file;
 
 /// Largest number of requests that wait for a page to be built.
 const WAITING: usize = 8;
@@ -86,7 +88,7 @@ impl Maker {
     /// Returns the report of an entry and builds it if there is none. The report of a running test shows its current
     /// state.
     pub(super) fn report(&self, entry: &Found) -> Result<Arc<[u8]>, Refused> {
-        let file = entry.path.join(report::file::FILE);
+        let file = entry.path.join(file::FILE);
         let is_over = entry.state != State::Running;
         let there = || files::read(&file, LARGEST).filter(|_| is_over);
         if let Some(html) = there() {
@@ -101,7 +103,7 @@ impl Maker {
         let html = report::below(&self.root, &entry.path, self.language)?;
         if is_over {
             // If the folder is not writable, the report is served without being saved.
-            let _ = report::file::write(&file, &html);
+            let _ = file::write(&file, &html);
         }
         Ok(html.into_bytes().into())
     }
@@ -148,8 +150,8 @@ impl Maker {
     fn keep(&self, a: &Path, json: &str, html: &str) -> Result<String, String> {
         let folder = place::create(&self.root, "compare", a)?;
         place::write_text(&folder, compare::FILE, json)?;
-        let file = folder.join(report::file::FILE);
-        report::file::write(&file, html)
+        let file = folder.join(file::FILE);
+        file::write(&file, html)
             .map_err(|error| format!("cannot write {}: {error}", file.display()))?;
         Ok(folder.file_name().unwrap_or_default().to_string_lossy().into_owned())
     }

@@ -17,9 +17,9 @@ use stats::grouped::seconds;
 
 use super::probe::Done;
 use super::{Search, judge};
-use crate::interrupt::Interrupt;
+use crate::operator::interrupt::Interrupt;
+use crate::print::terminal;
 use crate::questions::child::{self, Asked};
-use crate::terminal;
 
 /// Duration of a check of the target, in addition to the time of a response.
 const LOOK: Duration = Duration::from_secs(2);

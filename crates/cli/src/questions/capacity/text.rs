@@ -7,8 +7,9 @@ use report::model::capacity::Searched;
 use super::FILE;
 use super::answer::{Capacity, limiting};
 use super::probe::{Done, EndedBy};
+use crate::judge::verdict;
+use crate::print::tty;
 use crate::questions::figures::{fitted, load, number};
-use crate::{tty, verdict};
 
 /// Formats one probe of the search as a line.
 pub(super) fn line(done: &Done) -> String {

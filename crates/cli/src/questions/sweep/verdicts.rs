@@ -8,7 +8,8 @@ use report::model::words;
 
 use super::super::figures::load;
 use super::point::Point;
-use crate::{tty, verdict};
+use crate::judge::verdict;
+use crate::print::tty;
 
 /// Id of the finding about too few samples. The finding is not reported for a point, because a point ends when its mean
 /// is precise, and brackets in the table mark percentiles with too few samples.

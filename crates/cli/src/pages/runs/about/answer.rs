@@ -14,8 +14,9 @@ use serde_json::Value;
 
 use super::{Criteria, Facts, Figures, Inside, Kind, SUMMARY, State};
 use super::{clipped, file_name, is_running, json, said};
+use crate::inputs::files;
 use crate::questions::{capacity, compare, sweep};
-use crate::{files, report as html};
+use crate::results::file;
 
 /// Largest report page of a sweep, search or comparison in bytes.
 const PAGE: u64 = 16 << 20;
@@ -42,7 +43,7 @@ impl Facts {
                 Kind::Comparison | Kind::Run => self.of_sides(&answer),
             }
         }
-        let page = files::read(&folder.join(html::file::FILE), PAGE);
+        let page = files::read(&folder.join(file::FILE), PAGE);
         let page = page.and_then(|page| String::from_utf8(page).ok());
         if let Some(data) = page.and_then(|page| report::file::data(&page)) {
             self.of_page(&data);

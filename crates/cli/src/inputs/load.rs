@@ -1,0 +1,161 @@
+//! Reads and compiles a plan file with its properties, for `throng check` and `throng run`.
+
+use std::collections::HashMap;
+use std::io::{self, IsTerminal as _};
+use std::path::{Path, PathBuf};
+
+use jmx::{Diag, Included, Severity};
+use plan::compile::{Compiled, Settings, WITHOUT_JAVA, compile};
+use plan::plan::Plan;
+use plan::support::{Level, Support};
+use stats::jtl::source::{Source, is_stream};
+
+use crate::inputs::properties::Properties;
+use crate::print::render::{self, Colour};
+use crate::print::terminal;
+
+/// Number of findings of the same kind that are shown.
+const FEW_FINDINGS: usize = 5;
+
+/// A plan file with its compiled plan and its findings.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    /// Name of the plan file as the user gave it.
+    pub(crate) name: String,
+    /// Content of the plan file. Empty if the file could not be read as a plan.
+    pub(crate) source: String,
+    pub(crate) plan: Option<Plan>,
+    /// Findings in the order of their lines in the file.
+    pub(crate) diags: Vec<Diag>,
+    pub(crate) support: Vec<Support>,
+    /// Files that the plan includes.
+    pub(crate) included: Vec<Included>,
+    /// True if elements that need Java stay in the plan.
+    java_backing: bool,
+}
+
+impl Loaded {
+    /// True if the plan was compiled and has no errors.
+    pub(crate) fn is_valid(&self) -> bool {
+        self.plan.is_some() && self.diags.iter().all(|diag| diag.severity < Severity::Error)
+    }
+
+    /// Returns the elements that cannot run and that would change the load or the checks.
+    pub(crate) fn obstacles(&self) -> impl Iterator<Item = &Support> {
+        self.support.iter().filter(|element| match element.level {
+            Level::Unsupported => true,
+            Level::Jvm => !self.java_backing,
+            Level::Ignored | Level::Native => false,
+        })
+    }
+
+    /// Returns the name and content of the file to which a finding or an element belongs. `name` is empty for the
+    /// plan file itself.
+    pub(crate) fn file<'a>(&'a self, name: Option<&'a str>) -> (&'a str, &'a str) {
+        let Some(name) = name else { return (&self.name, &self.source) };
+        let text = self.included.iter().find(|file| file.name == name);
+        (name, text.map_or("", |file| &file.source))
+    }
+
+    /// Formats the findings as a compiler formats its messages.
+    pub(crate) fn findings(&self, colour: Colour) -> String {
+        render::folded(&self.diags, FEW_FINDINGS, render::kind, |diag| {
+            let (file, source) = self.file(diag.file.as_deref());
+            render::diag(diag, file, source, colour) + "\n"
+        })
+    }
+
+    /// Returns the contents of the plan file and of all files that it includes.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = &str> + Clone {
+        std::iter::once(self.source.as_str())
+            .chain(self.included.iter().map(|file| file.source.as_str()))
+    }
+}
+
+/// Argument that stands for a plan from standard input.
+const STANDARD_INPUT: &str = "-";
+
+/// Name for a plan from standard input in messages, in results and in the name of the run's folder.
+const ITS_NAME: &str = "stdin.jmx";
+
+/// True if the plan is read from standard input, which can be read only once.
+pub(crate) fn is_standard_input(path: &Path) -> bool {
+    path.as_os_str() == STANDARD_INPUT
+}
+
+/// Returns the plan's name and content, or prints an error and returns `None`.
+pub(crate) fn read(path: &Path) -> Option<(PathBuf, Vec<u8>)> {
+    read_quietly(path).map_err(|message| terminal::error(&message)).ok()
+}
+
+/// Returns the plan's name and content. `-` is standard input. The error is a message for the user.
+pub(crate) fn read_quietly(path: &Path) -> Result<(PathBuf, Vec<u8>), String> {
+    let given = is_standard_input(path);
+    let read = match () {
+        () if given => standard_input(),
+        // Reading a named pipe fails if no program opens it for writing within some time.
+        () if is_stream(path) => Source::open(path).and_then(plan::input::read_stream),
+        () => plan::input::read_any(path),
+    };
+    match read {
+        Ok(bytes) => Ok((if given { ITS_NAME.into() } else { path.to_owned() }, bytes)),
+        Err(error) => {
+            let named = if given {
+                "the plan can't be read from standard input".to_owned()
+            } else {
+                format!("the file {} doesn't exist or can't be opened", path.display())
+            };
+            Err(format!("{named}: {error}"))
+        }
+    }
+}
+
+fn standard_input() -> io::Result<Vec<u8>> {
+    let input = io::stdin().lock();
+    if input.is_terminal() {
+        return Err(io::Error::other("it is a terminal; pipe a plan into it, or name a file"));
+    }
+    plan::input::read_stream(input)
+}
+
+/// Compiles the content of a plan file.
+pub(crate) fn load(path: &Path, bytes: Vec<u8>, properties: &Properties) -> Loaded {
+    let name = path.display().to_string();
+    let (document, mut diags) = match jmx::parse(&name, bytes) {
+        Ok(parsed) => parsed,
+        Err(jmx::NotXml(diag)) => {
+            return Loaded {
+                name,
+                source: String::new(),
+                plan: None,
+                diags: vec![*diag],
+                support: Vec::new(),
+                included: Vec::new(),
+                java_backing: false,
+            };
+        }
+    };
+    let Compiled { plan, diags: found, support, included } =
+        compile(&document, &settings(path, properties));
+    diags.extend(found);
+    diags.sort_by_key(|diag| (diag.file.clone(), diag.line));
+    let source = document.source().to_string();
+    let java_backing = java_backing(properties);
+    Loaded { name, source, plan, diags, support, included, java_backing }
+}
+
+/// Returns true if elements that only Java can run are run in Java instead of being left out.
+fn java_backing(properties: &Properties) -> bool {
+    properties.get(WITHOUT_JAVA).is_none()
+}
+
+fn settings(path: &Path, properties: &Properties) -> Settings {
+    let java_backing = java_backing(properties);
+    let properties: HashMap<String, String> =
+        properties.all().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+    Settings {
+        properties,
+        folder: path.parent().map(Path::to_path_buf).unwrap_or_default(),
+        java_backing,
+    }
+}
