@@ -64,7 +64,7 @@ pub(crate) struct Context<'p> {
 pub(crate) struct Stop {
     /// True if users end after their current sample.
     pub(crate) asked: bool,
-    /// True if all users end at once, without waiting for anything.
+    /// True if all users end immediately, without waiting for anything.
     pub(crate) now: bool,
     /// Time at which the core ends at the latest, because the coordinator has sent `End`. `None` before that.
     pub(crate) latest: Option<Nanos>,
@@ -156,8 +156,8 @@ impl<'p> Context<'p> {
         }
     }
 
-    /// Returns true if a user that searches for its next sampler stops waiting for Java, because the run ends at
-    /// once.
+    /// Returns true if a user that searches for its next sampler must not wait for Java, because all users end
+    /// immediately.
     pub(crate) fn gives_up(&self, index: UserId) -> bool {
         self.stop.now && self.users[index].stopping
     }

@@ -560,7 +560,7 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// Ends all users: after their current sample, or at once if `now` is true.
+    /// Ends all users: after their current sample, or immediately if `now` is true.
     fn stop(&mut self, now: bool) {
         self.cx.stop.asked = true;
         self.cx.stop.now |= now;

@@ -38,7 +38,7 @@ struct Traces {
     sampled: bool,
     /// The first 8 bytes of all trace ids of this core.
     high: u64,
-    /// Seed of the second 8 bytes and of the request ids.
+    /// Seed of the last 8 bytes of trace ids, and of the ids of requests.
     seed: u64,
     /// Number of the last trace.
     begun: u32,

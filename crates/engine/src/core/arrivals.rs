@@ -48,7 +48,7 @@ impl Core<'_> {
         }
     }
 
-    /// Closes a group's schedule of arrivals: no further arrivals come, and the waiting users end.
+    /// Closes a group's schedule of arrivals on this core, and ends the users that wait for an arrival.
     pub(crate) fn close_arrivals(&mut self, group: GroupId) {
         self.flow.close_schedule(group);
         for index in (0..self.cx.users.all.len() as u32).map(UserId::from) {

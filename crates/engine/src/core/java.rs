@@ -19,7 +19,7 @@ impl Core<'_> {
         }
     }
 
-    /// Interrupts a user's job in Java, because the run ends at once.
+    /// Interrupts a user's job in Java, because all users end immediately.
     pub(crate) fn cut_java(&mut self, index: UserId) {
         let next = self.jobs.cut(&mut self.cx, index);
         self.continue_with(index, next);

@@ -1,7 +1,7 @@
 //! Live changes of the load during the run: users added or removed, a new rate, a pause.
 //!
 //! The cost is one check of a flag per turn of a user. Removed users end after their current sample, as in a run that
-//! is stopped. Added users start at once, 64 per iteration of the loop.
+//! is stopped. Added users start immediately, 64 per iteration of the loop.
 
 use plan::plan::GroupId;
 

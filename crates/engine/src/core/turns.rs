@@ -144,8 +144,8 @@ impl<'p> Core<'p> {
         self.end_user(index);
     }
 
-    /// Continues after a transaction with a parent sample. If assertions have failed the transaction, and errors
-    /// start the next thread loop, JMeter has no current sampler, and its thread ends with an exception. Throng
+    /// Lets a user continue after a transaction with a parent sample. If assertions have failed the transaction, and
+    /// errors start the next thread loop, JMeter has no current sampler, and its thread ends with an exception. Throng
     /// ends the user too.
     pub(crate) fn after_transaction(&mut self, index: UserId) {
         let user = &self.cx.users[index];

@@ -23,7 +23,7 @@ use crate::users::controllers as state;
 pub(crate) struct ArrivalResult {
     /// The user for this arrival, if it runs on this core.
     pub(crate) here: Option<ArrivalUser>,
-    /// True if no further arrivals come.
+    /// True if no arrivals remain.
     pub(crate) is_last: bool,
     /// True if the maximum number of users is busy, so that the arrival is lost.
     pub(crate) is_lost: bool,
@@ -67,8 +67,9 @@ impl Flow {
         moment
     }
 
-    /// Ends the arrivals of a group and notifies the other cores. If all planned arrivals came and none was lost,
-    /// users end after their current sample; otherwise they finish their iteration.
+    /// Ends the arrivals of a group and notifies the other cores. Users end after their current sample if no arrival
+    /// was lost, or if the maximum number of arrivals is reached. Otherwise, and if the rate was set outside of the
+    /// plan, users finish their iteration.
     pub(crate) fn end_arrivals(&mut self, cx: &Context<'_>, group: GroupId, at: Nanos) {
         let pool = self.owner.pools.remove(&group).unwrap_or_default();
         // If the rate was set outside the plan, started iterations are completed, because they are the requested

@@ -21,7 +21,7 @@ pub(crate) fn release_waiter(cx: &mut Context<'_>, waiter: Waiter) {
     };
     if let Some(held) = extra.locks.iter_mut().find(|held| held.waiter == waiter) {
         held.granted = true;
-        // A user that gets the lock at once is not waiting.
+        // A user that gets the lock immediately is not waiting.
         if cx.users[index].wait == Wait::Lock {
             cx.users[index].wait = Wait::Ready;
             cx.queue.later.push_user(index);

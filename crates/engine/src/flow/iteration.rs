@@ -10,8 +10,8 @@ use crate::reports::Report;
 use crate::users::controllers::BEGUN;
 
 impl<'p> Walk<'_, 'p> {
-    /// Begins a controller's iteration, unless it has begun, and notifies its listeners. Returns `Some` if the user
-    /// cannot continue now.
+    /// Begins a controller's iteration, unless it has begun, and notifies the elements that listen to the iteration.
+    /// Returns `Some` if the user cannot continue now.
     pub(crate) fn begin_iteration(&mut self, id: ControllerId) -> Option<Pull> {
         let index = self.index;
         let mut visit = self.visit(id);
@@ -46,8 +46,8 @@ impl<'p> Walk<'_, 'p> {
         waits.then_some(Pull::Later)
     }
 
-    /// Notifies listeners that a controller begins an iteration; loops count from 1. Returns `Some` if the user
-    /// cannot continue now.
+    /// Notifies the elements that listen to the iterations of a controller; loops count from 1. Returns `Some` if the
+    /// user cannot continue now.
     pub(crate) fn notify_iteration(
         &mut self,
         controller: &'p Controller,

@@ -29,7 +29,7 @@ use crate::flow::search::Pull;
 use crate::flow::visit::Visit;
 use crate::users::controllers::{ARRIVED, BEGUN, DONE};
 
-/// The way in which a kind of controller counts its iterations.
+/// Rules by which a kind of controller counts its iterations.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counting {
     /// True if listeners get number 1 for the first iteration; false if they get 0.
@@ -62,7 +62,8 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// Returns true if the controller is about to read expressions that Java evaluates. `at_end`: after its last child.
+    /// Returns true if the controller is about to read expressions that Java evaluates. `at_end` is true after its last
+    /// child.
     pub(crate) fn reads_texts(&mut self, at_end: bool) -> bool {
         !self.controller.evaluates.is_empty() && !self.is_broken() && self.kind_reads_texts(at_end)
     }
@@ -207,7 +208,7 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// Returns the way in which the controller counts its iterations.
+    /// Returns the rules by which the controller counts its iterations.
     pub(crate) fn counting(&self) -> Counting {
         match &self.controller.kind {
             Kind::Loop { .. } => counted_loop::COUNTING,

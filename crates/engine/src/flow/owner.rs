@@ -19,7 +19,7 @@ pub(crate) struct Owner {
 }
 
 impl Owner {
-    /// Handles a request; returns the released waiters.
+    /// Handles a request about a barrier, a lock or arrivals. Returns the waiters that it releases.
     pub(crate) fn answer(&mut self, ask: OwnerRequest) -> Vec<Waiter> {
         match ask {
             OwnerRequest::Arrive { barrier, size, waiter } => {

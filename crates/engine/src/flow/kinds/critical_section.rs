@@ -1,7 +1,7 @@
 //! Critical Section Controller: only one user at a time enters the sections that share the name of a lock.
 //!
 //! A lock has an owner core, as a barrier has ([`crate::flow::barriers`]). A section inside another section with
-//! the same lock is entered at once.
+//! the same lock is entered immediately.
 
 use plan::template::Template;
 

@@ -48,13 +48,13 @@ pub(crate) fn is_done(visit: &mut Visit<'_, '_>, each: &ForEach, done: bool) -> 
     at >= end || (!bind(visit, each, at) && done)
 }
 
-/// Resets the count to the index before the first value. An index that is no number counts as 0.
+/// Resets the count to the index before the first value. An index that is not a number counts as 0.
 pub(crate) fn forget_count(visit: &mut Visit<'_, '_>, each: &ForEach) {
     let start = i32::try_from(visit.cx.number(visit.index, &each.start, 0)).unwrap_or(0);
     visit.state().set_count(start);
 }
 
-/// Returns the index of the last value. An index that is no number counts as 0.
+/// Returns the index of the last value. An index that is not a number counts as 0.
 fn last_value(visit: &mut Visit<'_, '_>, each: &ForEach) -> i32 {
     match each.end.fixed() {
         Some("") => i32::MAX,

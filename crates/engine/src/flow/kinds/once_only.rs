@@ -3,7 +3,7 @@
 use crate::flow::search::Pull;
 use crate::flow::visit::Visit;
 
-/// Keeps the controller ended until its parent begins a first iteration.
+/// Returns no further sampler: the controller stays ended until its parent begins a first iteration.
 pub(crate) fn after_children() -> Option<Pull> {
     Some(Pull::Nothing)
 }

@@ -1,4 +1,4 @@
-//! Random Order Controller: runs all children in a random order, which it draws anew for each iteration. The
+//! Random Order Controller: runs all children in a random order, which is drawn for each iteration. The
 //! controller state keeps the order.
 
 use plan::random::Random;
@@ -13,7 +13,7 @@ pub(crate) fn has_begun(visit: &mut Visit<'_, '_>) {
     shuffle(&mut state, controller.children.len(), &mut visit.cx.random);
 }
 
-/// Draws the order of the next iteration.
+/// Ends the iteration, and draws the order of the next one.
 pub(crate) fn end_iteration(visit: &mut Visit<'_, '_>) {
     visit.state().set_current(0);
     has_begun(visit);

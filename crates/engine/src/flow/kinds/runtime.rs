@@ -45,7 +45,7 @@ pub(crate) fn forget_count(state: &mut ControllerState<'_>) {
     forget(state);
 }
 
-/// Returns true if the controller's time is over. The time starts at the first call.
+/// Returns true if the controller's time is over. The time starts at the first call of this function.
 fn is_over(visit: &mut Visit<'_, '_>, seconds: &Template) -> bool {
     let now = visit.cx.clock.now();
     let run = seconds_run(&mut visit.state(), now);
@@ -59,7 +59,7 @@ fn most(visit: &mut Visit<'_, '_>, text: &Template) -> i64 {
     seconds
 }
 
-/// Returns the whole seconds for which the controller has run. The time starts at the first call.
+/// Returns the whole seconds for which the controller has run. The time starts at the first call of this function.
 fn seconds_run(state: &mut ControllerState<'_>, now: Nanos) -> i64 {
     // The value 0 means that the time has not started.
     let now = now.max(1);
@@ -72,7 +72,7 @@ fn seconds_run(state: &mut ControllerState<'_>, now: Nanos) -> i64 {
     (now - start) / SECOND
 }
 
-/// Resets the time: it starts at the next call.
+/// Resets the controller's time. The time starts again at the next call of [`seconds_run`].
 fn forget(state: &mut ControllerState<'_>) {
     state.more()[..2].fill(0);
 }

@@ -64,8 +64,8 @@ fn asks(visit: &mut Visit<'_, '_>, condition: &WhileCondition, at_end: bool) -> 
     }
 }
 
-/// Returns true if the value of a condition ends the loop. At the end of an iteration, a blank value stands for the
-/// result of the last sample.
+/// Returns true if the value of a condition ends the loop. At the end of an iteration, the result of the last sample
+/// decides if the value is blank.
 fn is_over(value: &str, at_end: bool, last_ok: bool) -> bool {
     let value = value.trim();
     if (at_end && value.is_empty()) || value.eq_ignore_ascii_case("LAST") {
