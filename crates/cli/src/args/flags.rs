@@ -566,8 +566,8 @@ pub(crate) fn parse(args: &[OsString]) -> Result<Verb, clap::Error> {
     Ok(verb)
 }
 
-/// Parses the options of `throng run` without the other commands. Returns none if they are wrong or ask for help, which
-/// needs all commands. Building all commands takes longer than reading a small plan.
+/// Parses the options of `throng run` without the other commands. Returns `None` if they are wrong or ask for help,
+/// which needs all commands. Building all commands takes longer than reading a small plan.
 fn run_alone(args: &[OsString]) -> Option<RunFlags> {
     let matches = run_command().try_get_matches_from(args).ok()?;
     let mut flags = RunFlags::from_arg_matches(&matches).ok()?;

@@ -83,7 +83,7 @@ pub(crate) struct Given<'a> {
     pub(crate) second: &'a OsStr,
 }
 
-/// A command line, parsed in the way of JMeter.
+/// Options of a command line, parsed as JMeter parses them.
 #[derive(Debug, Default)]
 pub(crate) struct Parsed<'a> {
     pub(crate) given: Vec<Given<'a>>,

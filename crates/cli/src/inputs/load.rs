@@ -72,7 +72,7 @@ impl Loaded {
     }
 }
 
-/// Argument that stands for a plan from standard input.
+/// Argument that means a plan from standard input.
 const STANDARD_INPUT: &str = "-";
 
 /// Name for a plan from standard input in messages, in results and in the name of the run's folder.

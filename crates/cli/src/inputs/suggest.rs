@@ -190,7 +190,7 @@ fn other_verb(word: &str) -> Option<&'static str> {
     OTHER_VERBS.iter().find(|(names, _)| names.contains(&word)).map(|(_, help)| *help)
 }
 
-/// Returns advice on a file or a folder that stands in place of a command.
+/// Returns advice on a file or a folder that was given instead of a command.
 fn file(word: &str) -> Option<String> {
     let path = Path::new(word);
     if path.with_extension("jmx").is_file() && path.extension().is_none() {

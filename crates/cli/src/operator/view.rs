@@ -129,7 +129,7 @@ pub(crate) struct View {
     answers: Answers,
     /// Sentences of the verdict's findings so far.
     findings: Vec<String>,
-    /// True if the run is too young to say that there are no findings.
+    /// True if the run is too young to report that there are no findings.
     early: bool,
     /// End of the last second that was added, in epoch milliseconds.
     at_ms: i64,

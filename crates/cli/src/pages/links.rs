@@ -4,7 +4,7 @@ use web::Right;
 
 use crate::operator::console::Console;
 
-/// Prints the links to a web server, and tells which hosts can reach the server.
+/// Prints the links to a web server, and a warning if other machines can reach the server.
 pub(super) fn print_links(name: &str, server: &web::Server, console: &mut Console) {
     let wide = name.len().max("read-only".len());
     console.asked_for(&format!("{name:wide$}  {}", server.link(Right::Change)));

@@ -91,7 +91,7 @@ pub(crate) enum Failed {
 /// Total duration of the remaining runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Remaining {
-    /// Shortest and longest duration. `Usually` means that a run can still take longer.
+    /// Shortest and longest duration. A run can still take longer.
     Usually(Duration, Duration),
     Between(Duration, Duration),
     AtMost(Duration),

@@ -30,8 +30,8 @@ pub(crate) fn span<'f>(
     (first.frame.start_ms, last.frame.start_ms + last.frame.length_ms)
 }
 
-/// Returns the first finding of a verdict that is about the generator, without its full stop. With such a finding
-/// the metrics say little about the target.
+/// Returns the first finding of a verdict that is about the generator, without its full stop. Such a finding makes the
+/// metrics of the target doubtful.
 pub(crate) fn doubt(verdict: &Verdict) -> Option<Words> {
     let mut findings = verdict.findings.iter();
     let finding = findings.find(|finding| finding.about == About::Generator)?;

@@ -45,7 +45,7 @@ const OWN_FOLDER: u32 = 0o700;
 const KEPT: [(&str, u64); 2] = [("summary.json", 128 << 10), ("summary.txt", 32 << 10)];
 /// Name of the file with a line for each of the latest seconds.
 pub(crate) const SECONDS: &str = "seconds.jsonl";
-/// Name of the file with the lines that `seconds.jsonl` contained before it was started anew.
+/// Name of the file with older lines. They are moved there when `seconds.jsonl` has its largest size.
 pub(crate) const SECONDS_BEFORE: &str = "seconds.1.jsonl";
 /// Largest size of `seconds.jsonl` in bytes, which is enough for lines of about 9 hours. The record has all seconds
 /// of a longer run.

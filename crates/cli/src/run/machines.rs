@@ -206,7 +206,7 @@ fn way_words(way: &Way, relays: Option<&Relays>) -> Vec<String> {
     }
 }
 
-/// Returns messages that explain -R and -r, and that say if ports are ignored.
+/// Returns messages that explain -R and -r, and a message if ports are ignored.
 fn whole_words(hosts: &[Host]) -> Vec<String> {
     let count = hosts.len();
     let mut words = vec![format!(

@@ -1,6 +1,6 @@
 use super::*;
 
-/// A stand-in for the options of `throng run`.
+/// Looks up an option like the options of `throng run`, for tests.
 fn own(name: &str) -> Option<bool> {
     [("quiet", false), ("json", false), ("workers", true), ("runs", true)]
         .iter()

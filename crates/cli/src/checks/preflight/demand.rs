@@ -3,7 +3,7 @@
 //! The load is computed from everything that can be evaluated before the first user starts: the numbers of the
 //! thread groups, and the hosts and ports of the samplers. A destination that depends on a user's data counts as
 //! unknown. A user is assumed to hold one WebSocket and one connection to each HTTP destination of its group, which
-//! is the largest number that it holds at once.
+//! is the largest number that it holds at the same time.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use record::Now;
 use report::live::{Course, Told};
 
-/// Number of seconds that the rules see. A second of a run with many labels takes half a megabyte.
+/// Number of latest seconds that the rules evaluate. A second of a run with many labels takes half a megabyte.
 const KEPT: usize = 120;
 /// Minimum time between two evaluations of the rules.
 const BETWEEN: Duration = Duration::from_secs(5);
@@ -25,7 +25,7 @@ const NICE: i32 = 10;
 /// Current findings, the most important first.
 #[derive(Clone, Debug)]
 pub(super) struct Words {
-    /// True if the run is too young to say that there are no findings.
+    /// True if the run is too young to report that there are no findings.
     pub(super) early: bool,
     pub(super) findings: Vec<String>,
 }

@@ -5,7 +5,7 @@
 //! Between two frames the cursor is at the start of the line below the frame. So a program that ends at any time,
 //! by a panic or a signal that cannot be caught, leaves nothing to clean up. Line wrapping is off while a frame is
 //! written, so that a terminal which draws a character wider than expected damages only one line. Terminals that
-//! support synchronized output show the frame at once.
+//! support synchronized output show the frame as a whole.
 
 use std::time::{Duration, Instant};
 

@@ -130,7 +130,7 @@ impl Capacity {
     }
 }
 
-/// Returns the verdict on a probe without the findings that say nothing about the limit of the target. Two findings are
+/// Returns the verdict on a probe without the findings that are not about the limit of the target. Two findings are
 /// removed: too few samples (a probe is not judged before it has enough samples for the criteria; only without any
 /// sample, the finding gives the reason) and requests cut by the end of the run. An interrupt by the search itself does
 /// not make the probe undecided: the search interrupts a probe as soon as the result is clear.

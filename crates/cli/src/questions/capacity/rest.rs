@@ -1,4 +1,4 @@
-//! The pause between two probes, in which the target works off the requests of the previous probe.
+//! The pause between two probes, in which the target finishes the requests of the previous probe.
 //!
 //! An overloaded target keeps working on its queue although no client waits for the answers any more. Near the
 //! limit, this work can last through the whole next probe. So the search first waits for a time that depends on the
@@ -46,8 +46,8 @@ enum Seen {
 }
 
 impl Search<'_> {
-    /// Waits until the target seems to have worked off the last probe. Returns false if the criteria no longer hold
-    /// at the lightest load.
+    /// Waits until the target seems to have finished the requests of the last probe. Returns false if the criteria no
+    /// longer hold at the lightest load.
     pub(super) fn rest(&self, interrupt: &Interrupt) -> bool {
         let Some(last) = self.done.last() else { return true };
         let most = self.settle + self.length;

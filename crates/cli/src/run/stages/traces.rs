@@ -119,8 +119,8 @@ impl<'a> Traces<'a> {
         self.console.warn(message);
     }
 
-    /// Handles a line from the engine. Log lines are written to the log; lines that the plan prints, to the
-    /// console. Warnings of the engine are written to both.
+    /// Writes a line from the engine: log lines to the log, lines that the plan prints to the console, and warnings of
+    /// the engine to both.
     pub(crate) fn heard(&mut self, line: &Line) {
         match line {
             Line::Printed(text) => self.console.line(text),

@@ -1,5 +1,5 @@
 //! Detects users that wait without an answer: after the end of the test, where JMeter lets them wait, and during a
-//! test with a target that hangs. The run reports this once, and tells the user how to end it.
+//! test with a target that hangs. The run reports this once, with advice on how to end the run.
 
 use plan::plan::{Plan, Sampler, SamplerKind};
 use plan::websocket::Act;

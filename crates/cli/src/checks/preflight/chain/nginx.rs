@@ -307,7 +307,7 @@ impl Files {
     }
 }
 
-/// Returns true if a name matches a pattern in which `*` stands for any string.
+/// Returns true if a name matches a pattern in which `*` matches any string.
 fn fits(pattern: &str, name: &str) -> bool {
     let Some((before, after)) = pattern.split_once('*') else { return pattern == name };
     let Some(rest) = name.strip_prefix(before) else { return false };
