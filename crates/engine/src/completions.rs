@@ -2,8 +2,8 @@
 //!
 //! A part that finishes something (an answer, a failure, the work of another thread) pushes a completion and returns;
 //! it steps no user. Only the core's loop takes completions and gives users their turns. So no part is called from
-//! within its own work, and there is no recursion: a sample that fails immediately a million times is a million iterations
-//! of the loop.
+//! within its own work, and there is no recursion: a sample that fails immediately a million times is a million
+//! iterations of the loop.
 
 use std::collections::VecDeque;
 

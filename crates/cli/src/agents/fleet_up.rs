@@ -100,8 +100,8 @@ fn names(given: &[String]) -> Result<Vec<String>, String> {
     }
 }
 
-/// Starts the NATS server. If its default name is not found in PATH, starts it from `/usr/sbin`, where Debian installs
-/// it.
+/// Starts the NATS server. If its default name is not found in PATH, starts the program in `/usr/sbin`, the folder to
+/// which Debian installs it.
 fn start(program: &Path, config: &Path) -> io::Result<Child> {
     match start_by(program, config) {
         Err(error) if error.kind() == io::ErrorKind::NotFound && program == Path::new(SERVER) => {

@@ -101,8 +101,8 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// Stores that the current child, a controller, has returned a sampler. Only Interleave and Random Controllers need
-    /// this.
+    /// Stores that the current child, a controller, has returned a sampler. Has an effect in Interleave and Random
+    /// Controllers only.
     pub(crate) fn child_gave(&mut self) {
         if let Kind::Interleave(settings) = &self.controller.kind {
             interleave::child_gave(self, settings);

@@ -1,7 +1,7 @@
 //! Estimates the duration of the remaining probes of a search.
 //!
-//! Three things make a probe longer than planned: percentiles that need more samples, a target that is still
-//! busy with requests of the previous probe, and late answers. The first effect is known after the first probe between the
+//! Three things make a probe longer than planned: percentiles that need more samples, a target that is still busy
+//! with requests of the previous probe, and late answers. The first effect is known after the first probe between the
 //! bounds, the second after the first probe that follows a failed one.
 
 use std::time::Duration;
