@@ -43,13 +43,13 @@ use crate::websocket::exchange::Conversation;
 use crate::websocket::hold::Holding;
 use crate::websocket::sample::Fault;
 
-/// The context, and the held connections of users.
+/// The arguments of most methods: the core's context, and the held connections of all users.
 pub(crate) struct On<'a, 'p> {
     pub(crate) cx: &'a mut Context<'p>,
     pub(crate) held: &'a mut Held,
 }
 
-/// WebSocket samples of a core.
+/// State of the WebSocket samplers of a core.
 pub(crate) struct WebSockets {
     /// The task on each connection.
     tasks: Vec<Task>,
@@ -57,9 +57,9 @@ pub(crate) struct WebSockets {
     urls: Vec<String>,
     /// The state of connections that Zaleski's sampler uses.
     conversations: Vec<Option<Box<Conversation>>>,
-    /// Free boxes, reused with their buffers.
+    /// Unused [`Work`]s, kept for later samples so that their buffers are allocated only once.
     works: Vec<Box<Work>>,
-    /// Settings of heartbeats, evaluated at their first use.
+    /// Settings of each heartbeat of the plan; `None` until a sampler first uses the heartbeat.
     heartbeats: Vec<Option<Arc<Heartbeat>>>,
     /// True if the plan reads the URL of WebSocket connections.
     shows_urls: bool,
@@ -67,9 +67,9 @@ pub(crate) struct WebSockets {
     inflated: Vec<u8>,
     inflater: wire::websocket::deflate::Inflater,
     call: plan::websocket::Call,
-    /// The user's cookies for a connection, as a header value.
+    /// Buffer for the `Cookie` header of an upgrade request.
     cookie_line: Vec<u8>,
-    /// Constant calls, rendered at their first use.
+    /// Rendered calls of samplers whose calls cannot vary; `None` until the sampler's first use.
     calls: Vec<Option<Box<plan::websocket::Call>>>,
 }
 
@@ -95,7 +95,7 @@ impl WebSockets {
     }
 }
 
-/// The task that handles the events of a connection.
+/// The work that handles the events of a connection.
 #[derive(Debug, Default)]
 enum Task {
     /// No task: the user of the connection is between samples.
@@ -112,7 +112,7 @@ pub(crate) struct Work {
     pub(crate) step: Step,
     /// True if the connection was already open.
     pub(crate) existing: bool,
-    /// True if the sampler's own work on the connection has begun.
+    /// True if the sampler has begun to send or read on the established connection.
     pub(crate) performed: bool,
     /// True if this sample opened the connection.
     pub(crate) opened: bool,
@@ -122,37 +122,37 @@ pub(crate) struct Work {
     pub(crate) opcode: u8,
     /// True if an element, a listener or a script reads the result, in addition to the statistics.
     pub(crate) observed: bool,
-    /// Time of the opening that was spent in this process, in nanoseconds.
+    /// Part of the opening's duration that was spent in this process, in nanoseconds.
     pub(crate) own: u64,
     pub(crate) intended: Nanos,
     pub(crate) start: Nanos,
-    /// Time until the upgrade was accepted; 0 if the connection was open before.
+    /// Time from the sample's start until the upgrade was accepted; 0 if the connection was open before.
     pub(crate) connect: Nanos,
-    /// Time at which the last bytes arrived at this host.
+    /// Time at which the last bytes that the sample read arrived at this host.
     pub(crate) arrival: Nanos,
-    /// Steps of the opening, and the time at which the connection was ready for the upgrade (`stood`). 0: the
-    /// connection was already open, or was never ready.
+    /// Times of the opening's steps: name resolution, TCP, TLS.
     pub(crate) steps: Milestones,
+    /// Time at which the connection was ready for the upgrade; 0 if the connection was already open or was never ready.
     pub(crate) stood: Nanos,
-    /// The class of the connection's address.
+    /// Class under which the statistics count the server address of the connection.
     pub(crate) class: ClassId,
     /// The trace id of the upgrade request; none if the connection was already open.
     pub(crate) trace: TraceId,
-    /// State of reading through filters, the outermost filter first.
+    /// Remaining time limits while frames pass through filters, the outermost filter first.
     pub(crate) levels: Vec<Level>,
     /// Time limit of reading in nanoseconds; 0 is unlimited.
     pub(crate) read_limit: Nanos,
-    /// Byte counts as JMeter computes them.
+    /// Bytes sent and received, as JMeter counts them.
     pub(crate) sizes: Sizes,
     /// The frame to send when the connection is established.
     pub(crate) frame: Vec<u8>,
     /// The response to the upgrade, as on the wire.
     pub(crate) answer: Vec<u8>,
-    /// The request as the result shows it.
+    /// The request's URL, headers and data, as the result shows them.
     pub(crate) shown: Shown,
     /// The error in building the payload: code and message.
     pub(crate) problem: Option<(String, String)>,
-    /// Results of frames that filters discarded.
+    /// Sub-results for frames that filters discarded.
     pub(crate) discarded: Vec<plan::result::SampleResult>,
 }
 
@@ -172,16 +172,16 @@ impl Shown {
     }
 }
 
-/// A level of reading through filters: a filter, or the sampler.
+/// Time limit of one reader of frames: a filter, or the sampler itself.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Level {
-    /// Remaining time of this level's time limit in milliseconds.
+    /// Remaining time of the reader's time limit in milliseconds.
     pub(crate) left: i64,
-    /// Time at which this level started to read the awaited frame.
+    /// Time at which the reader started to wait for the current frame.
     pub(crate) since: Nanos,
 }
 
-/// The event for which a sample waits.
+/// The event for which a sample in flight waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// The opening of the connection, up to the accepted upgrade.
@@ -220,7 +220,7 @@ impl WebSockets {
         }
     }
 
-    /// Handles an opened connection.
+    /// Continues the sample whose connection has been opened: performs the sampler's send or read.
     fn on_opened(&mut self, on: &mut On<'_, '_>, at: u32) {
         let opening = on.held.take_opening(at);
         if let (Task::Work(work), Some(opening)) = (&mut self.tasks[at as usize], &opening) {
@@ -240,7 +240,7 @@ impl WebSockets {
         self.perform(on, at);
     }
 
-    /// Handles a connection on which the awaited event will not occur.
+    /// Fails the sample, or completes the hold sampler, of a connection that failed to open or has ended.
     fn on_over(&mut self, on: &mut On<'_, '_>, at: u32) {
         let failed = self.end_opening(on, at);
         match (&self.tasks[at as usize], on.held[at].state) {
@@ -258,7 +258,7 @@ impl WebSockets {
         }
     }
 
-    /// Ends the opening of a connection that failed. Returns the reason, if it is known.
+    /// Releases the data of an opening that failed. Returns the reason of the failure, if it is known.
     fn end_opening(&mut self, on: &mut On<'_, '_>, at: u32) -> Option<Failed> {
         on.held.classify(&mut on.cx.around(), at);
         let mut opening = on.held.take_opening(at)?;
@@ -273,7 +273,7 @@ impl WebSockets {
         failed
     }
 
-    /// Handles the end of a user's time limit. Everything that arrived in time has been read before.
+    /// Ends the sample or hold of a user whose time limit has passed. All frames that arrived in time were read before.
     pub(crate) fn on_late(&mut self, on: &mut On<'_, '_>, index: UserId, now: Nanos) {
         let user = &on.cx.users[index];
         let (at, limit) = (user.socket, user.limit);
@@ -293,7 +293,7 @@ impl WebSockets {
         }
     }
 
-    /// Stores the task of a sample that opens a connection.
+    /// Stores the task of a new connection, and the connection's URL if the plan reads URLs.
     fn store_task(&mut self, at: u32, task: Task, call: &plan::websocket::Call) {
         if self.tasks.len() <= at as usize {
             self.tasks.resize_with(at as usize + 1, Task::default);
@@ -310,7 +310,7 @@ impl WebSockets {
         }
     }
 
-    /// Returns an empty [`Work`] from the pool.
+    /// Returns an unused [`Work`], or a new one.
     fn take_work(&mut self) -> Box<Work> {
         self.works.pop().unwrap_or_else(|| Box::new(Work::NEW))
     }
@@ -323,7 +323,7 @@ impl WebSockets {
     }
 }
 
-/// Logs that reading stopped because an inbox is full.
+/// Logs that this core stopped reading a connection because the user's inbox is full.
 fn log_reading_stopped(cx: &Context<'_>) {
     let bytes = cx.run.settings.websocket.inbox_bytes;
     cx.log(format!(

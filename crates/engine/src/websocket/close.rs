@@ -39,7 +39,7 @@ impl WebSockets {
         }
     }
 
-    /// Ends a user's sample because the run ends at once. Returns false if it has none on a connection.
+    /// Fails a user's WebSocket sample because the run stops immediately. Returns false if the user has no such sample.
     pub(crate) fn cut(&mut self, on: &mut On<'_, '_>, index: UserId) -> bool {
         let at = on.cx.users[index].socket;
         if at == NO_SOCKET {
@@ -54,7 +54,7 @@ impl WebSockets {
     }
 }
 
-/// Returns the plug-in's message about the end of a connection, for a sampler that reads.
+/// Returns the message of the WebSocket Samplers plug-in for a reading sampler whose connection has ended.
 pub(super) fn ending_text(held: &Held, at: u32, ending: Ending) -> String {
     match ending {
         Ending::Fin => end_of_stream(held.unused(at)),
@@ -67,7 +67,7 @@ pub(super) fn ending_text(held: &Held, at: u32, ending: Ending) -> String {
     }
 }
 
-/// Returns the message about the end of a stream. It differs if the stream ends within a frame.
+/// Returns the message for a stream that the peer has ended: one text between frames, another within a frame.
 fn end_of_stream(unused: &[u8]) -> String {
     match session::cut(unused) {
         Cut::Payload { expected, got } => format!(

@@ -14,15 +14,15 @@ use crate::websocket::sample::{Fault, sampler_on};
 /// Message for a compressed message that exceeds the limit, before or after decompression.
 const TOO_LARGE: &str = "the message is larger than throng.response.most_bytes";
 
-/// The result of interpreting a frame.
+/// The result of decoding a frame.
 enum Understood<'a> {
     Frame(Frame<'a>),
-    /// The frame is invalid. Contains the failure of the sample that reads it.
+    /// The frame is invalid; contains the failure of the sample that reads the frame.
     Fault(Fault),
 }
 
 impl WebSockets {
-    /// Handles a frame that the peer pushed while a task listened.
+    /// Passes a received frame to the waiting sample or hold sampler, or else to the user's inbox.
     pub(super) fn on_push(&mut self, on: &mut On<'_, '_>, at: u32, push: &Push, payload: &[u8]) {
         let Push { head, arrival, now, .. } = *push;
         match &mut self.tasks[at as usize] {
@@ -67,7 +67,7 @@ impl WebSockets {
         self.inflated = inflated;
     }
 
-    /// Interprets a frame, depending on the earlier frames of its message.
+    /// Checks a frame against the earlier frames of its message, and decompresses the message's last frame.
     fn understand<'a>(
         &mut self,
         on: &mut On<'_, '_>,
@@ -110,7 +110,7 @@ impl WebSockets {
         })
     }
 
-    /// Decompresses the message that a frame completes. Other frames produce no output.
+    /// Decompresses a compressed message when its last frame arrives. Earlier frames produce no output.
     pub(super) fn inflate(
         &mut self,
         on: &mut On<'_, '_>,
@@ -150,7 +150,7 @@ impl WebSockets {
         })
     }
 
-    /// Passes a frame to the filters, and to the sampler if no filter discards it.
+    /// Passes a frame through the filters, and completes the sampler with the frame if no filter discards it.
     fn offer(&mut self, on: &mut On<'_, '_>, at: u32, frame: &Frame<'_>, now: Nanos) {
         let Task::Work(work) = &self.tasks[at as usize] else { return };
         let Some(sampler) = sampler_on(on, at, work.sampler) else { return };
@@ -172,8 +172,8 @@ impl WebSockets {
         }
     }
 
-    /// Returns true if all filters accept a frame. The innermost filter reads from the connection, and passes
-    /// accepted frames to the enclosing filter. The time of each level counts as in the plug-in
+    /// Returns true if all filters accept a frame. The innermost filter reads from the connection, and passes accepted
+    /// frames to the enclosing filter. The time limits of filters and sampler are counted as in the plug-in
     /// ([`plan::websocket::filter`]).
     fn passes_filters(
         &mut self,
@@ -251,8 +251,8 @@ impl WebSockets {
         }
     }
 
-    /// Prepares the levels of a sample that reads through filters. Returns false if a filter is invalid; then the
-    /// sample has failed.
+    /// Sets the time limits of the filters and the sampler of a sample that reads through filters. If a filter is
+    /// invalid, fails the sample and returns false.
     fn begin_levels(&mut self, on: &mut On<'_, '_>, at: u32, now: Nanos) -> bool {
         let Task::Work(work) = &self.tasks[at as usize] else { return false };
         let limit = work.read_limit / MS;
@@ -301,7 +301,7 @@ impl WebSockets {
         matches!(&self.tasks[at as usize], Task::Work(work) if work.step == Step::Reading)
     }
 
-    /// Continues reading for a sample after a frame that did not complete it, first from the inbox.
+    /// Continues reading for a sample that the last frame did not complete; frames in the inbox come first.
     fn read_on(&mut self, on: &mut On<'_, '_>, at: u32, now: Nanos) {
         while let Some(frame) = on.held.take_from_inbox(&mut on.cx.around(), at) {
             if let Task::Work(work) = &mut self.tasks[at as usize] {
@@ -315,7 +315,7 @@ impl WebSockets {
         self.listen(on, at);
     }
 
-    /// Makes a sample wait for the next frame. Returns false if none will arrive.
+    /// Makes a sample wait for the next frame. If the connection has ended, fails the sample and returns false.
     fn listen(&mut self, on: &mut On<'_, '_>, at: u32) -> bool {
         if let State::Ended(ending) = on.held[at].state {
             self.fault(on, at, Fault::ended(ending));

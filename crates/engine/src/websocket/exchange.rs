@@ -18,7 +18,7 @@ use crate::session::held::close::Ending;
 use crate::session::held::open::Failed;
 use crate::time::clock::Nanos;
 
-/// The state of a connection that this sampler uses.
+/// The state of a connection that a sampler of Zaleski's plug-in uses.
 #[derive(Debug)]
 pub(crate) struct Conversation {
     state: ConnectionState,
@@ -27,7 +27,7 @@ pub(crate) struct Conversation {
 }
 
 impl WebSockets {
-    /// Returns true if a sampler continues with the user's connection.
+    /// Returns true if the sampler of this call continues with the user's open connection instead of opening one.
     pub(super) fn reuses_connection(&self, on: &On<'_, '_>, at: u32, call: &Call) -> bool {
         call.keeps
             && at != NO_SOCKET
@@ -37,7 +37,7 @@ impl WebSockets {
             )
     }
 
-    /// Begins a sample on a new or kept connection.
+    /// Begins a sample of Zaleski's plug-in on a new or kept connection.
     pub(super) fn begin_conversation(
         &mut self,
         on: &mut On<'_, '_>,
@@ -66,7 +66,7 @@ impl WebSockets {
         self.keep_conversation(at, conversation);
     }
 
-    /// Takes the state of a connection, if it has one.
+    /// Removes and returns the state of a connection; `None` if no sampler of Zaleski's plug-in uses the connection.
     fn take_conversation(&mut self, at: u32) -> Option<Box<Conversation>> {
         self.conversations.get_mut(at as usize).and_then(Option::take)
     }
@@ -78,12 +78,12 @@ impl WebSockets {
         self.conversations[at as usize] = Some(conversation);
     }
 
-    /// Returns true if this sampler uses the connection.
+    /// Returns true if a sampler of Zaleski's plug-in uses the connection.
     pub(super) fn has_conversation(&self, at: u32) -> bool {
         self.conversations.get(at as usize).is_some_and(Option::is_some)
     }
 
-    /// Notes that the connection is established.
+    /// Records that the connection is established, if a sampler of Zaleski's plug-in uses the connection.
     pub(super) fn conversation_opened(&mut self, at: u32) {
         if let Some(conversation) = self.conversation(at) {
             conversation.state.opened(true);
@@ -94,7 +94,7 @@ impl WebSockets {
         self.conversations.get_mut(at as usize).and_then(|state| state.as_deref_mut())
     }
 
-    /// Handles a frame that arrives while a sample listens.
+    /// Handles a frame that arrives while a sample of Zaleski's plug-in listens.
     pub(super) fn on_message(
         &mut self,
         on: &mut On<'_, '_>,
@@ -132,7 +132,7 @@ impl WebSockets {
         }
     }
 
-    /// Returns true if the sample in flight belongs to this kind of sampler.
+    /// Returns true if the sample in flight on the connection is one of Zaleski's plug-in.
     pub(super) fn conversations(&self, on: &On<'_, '_>, at: u32) -> bool {
         match &self.tasks[at as usize] {
             Task::Work(work) => sampler_on(on, at, work.sampler)
@@ -141,7 +141,7 @@ impl WebSockets {
         }
     }
 
-    /// Ends the sample: with a matching message, at the end of its time, or with a failure.
+    /// Completes a sample of Zaleski's plug-in: after a matching message, at its time limit, or with a failure.
     pub(super) fn finish_conversation(
         &mut self,
         on: &mut On<'_, '_>,

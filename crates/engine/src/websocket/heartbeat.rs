@@ -12,7 +12,7 @@ use crate::ids::UserId;
 use crate::time::clock::{MS, Nanos};
 
 impl WebSockets {
-    /// Returns the heartbeat with this number.
+    /// Returns the settings of a heartbeat, evaluated if this is its first use.
     pub(super) fn heartbeat(
         &mut self,
         cx: &mut Context<'_>,

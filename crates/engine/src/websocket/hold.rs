@@ -18,11 +18,11 @@ use crate::time::timing::Timing;
 use crate::users::Wait;
 use crate::websocket::sample::{refuse, sampler_on};
 
-/// Maximum number of bytes that are kept while the fragments of a message are joined. Of a longer message, only the
-/// last bytes are matched.
+/// Maximum number of bytes that are kept while the fragments of a message are joined. In a longer message, only the
+/// last bytes are compared with the pattern.
 const MESSAGE: usize = 1 << 20;
 
-/// A hold sampler that is running.
+/// State of a running hold sampler.
 #[derive(Debug)]
 pub(crate) struct Holding {
     sampler: SamplerId,
@@ -32,7 +32,7 @@ pub(crate) struct Holding {
     matched: u64,
     bytes: u64,
     settings: HoldSettings,
-    /// Fragments received so far of the current message.
+    /// Payload received so far of the current, still incomplete message.
     message: Vec<u8>,
 }
 

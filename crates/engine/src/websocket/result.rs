@@ -17,7 +17,7 @@ use crate::net::routes::RouteId;
 use crate::session::held::close::Ending;
 use crate::session::held::open::Failed;
 
-/// Writes the message of a failure into the result.
+/// Sets the response message of a result to the text of a failure.
 pub(super) fn word(
     on: &On<'_, '_>,
     at: u32,
@@ -70,7 +70,7 @@ pub(super) fn word(
         }
     }
 }
-/// Writes the message of a refused upgrade into the result.
+/// Sets the response message of a result to the text of a refused upgrade.
 fn word_refusal(refusal: &Refusal, result: &mut SampleResult) -> Outcome {
     let fault = match refusal {
         Refusal::Status { status, line } => {
@@ -98,7 +98,7 @@ fn word_refusal(refusal: &Refusal, result: &mut SampleResult) -> Outcome {
     Outcome::Protocol
 }
 
-/// Returns a result, filled with the contents that all samples have.
+/// Returns a result with the fields that all WebSocket samples set: start time, request, sub-results.
 pub(super) fn start_result(
     cx: &mut Context<'_>,
     index: UserId,

@@ -30,7 +30,7 @@ use crate::time::timing::Timing;
 use crate::users::Wait;
 use crate::websocket::result::{start_result, word};
 
-/// Reason why a sample failed.
+/// The reason why a WebSocket sample failed.
 #[derive(Debug)]
 pub(crate) enum Fault {
     /// The connection could not be opened, was lost, or has ended.
@@ -39,18 +39,18 @@ pub(crate) enum Fault {
     ReadTimeout,
     /// The input violates the protocol; with the message of an input error.
     Protocol(&'static str),
-    /// The plug-in's own code throws an exception on this input; with the message of the exception.
+    /// The plug-in's own code throws an exception on this input; contains the exception's message.
     Beyond(String),
-    /// The payload could not be built: code and message.
+    /// The payload could not be built; contains response code and message.
     Problem((String, String)),
-    /// The sample was cut because the run ended at once.
+    /// The sample was cut because the run was stopped immediately.
     Cut,
 }
 
 /// A WebSocket sampler that is running: the plan's sampler, or a sampler that scripts have changed.
 pub(super) enum Sampling<'p> {
     Planned(&'p WebSocket),
-    /// The sampler with the changes of scripts, and the plan's sampler.
+    /// The sampler that scripts have changed for this user, and the plan's sampler.
     Own(Arc<SamplerKind>, &'p WebSocket),
 }
 
@@ -233,7 +233,7 @@ impl WebSockets {
         }
     }
 
-    /// Removes the finished work from a connection, so that its user may continue.
+    /// Removes the finished sample from its connection, and returns the sample with its user.
     pub(super) fn take_finished(
         &mut self,
         on: &mut On<'_, '_>,
@@ -253,7 +253,7 @@ impl WebSockets {
         Some((index, work))
     }
 
-    /// Completes the sample as successful, with the frame that it read, if any.
+    /// Completes the sample as successful; contains the frame that the sample read, if any.
     pub(super) fn succeed(
         &mut self,
         on: &mut On<'_, '_>,
@@ -354,7 +354,7 @@ impl WebSockets {
         on.cx.conclude(index, id, timing, outcome, Some(result));
     }
 
-    /// Prepares the opening of a connection for a call.
+    /// Builds the upgrade request and the limits for opening the connection of a call.
     fn prepare(
         &mut self,
         on: &mut On<'_, '_>,
@@ -384,7 +384,7 @@ impl WebSockets {
         (opening, LineSession::new(random))
     }
 
-    /// Returns the user's cookies for a connection, in a buffer of the core.
+    /// Returns the `Cookie` header for a user's upgrade request, in a buffer of the core.
     fn socket_cookies(
         &mut self,
         on: &mut On<'_, '_>,
@@ -409,8 +409,8 @@ impl WebSockets {
     }
 }
 
-/// Returns true if a user must wait before it opens a connection: because of the connect rate, or after a lost or
-/// failed connection.
+/// Returns true if a user must wait before it opens a connection, because of the limit of connections per second or
+/// after a lost or failed connection. Then the user's timer is set.
 fn must_wait(cx: &mut Context<'_>, index: UserId, id: SamplerId, sampler: &WebSocket) -> bool {
     if std::mem::take(&mut cx.users[index].paced) {
         return false;
@@ -431,7 +431,7 @@ fn must_wait(cx: &mut Context<'_>, index: UserId, id: SamplerId, sampler: &WebSo
     true
 }
 
-/// Fails a sampler before it starts. Its result has no start time and no duration.
+/// Records a failed sample that did not start: its start and end are the present time.
 pub(super) fn refuse(
     cx: &mut Context<'_>,
     index: UserId,
@@ -446,7 +446,7 @@ pub(super) fn refuse(
     cx.conclude(index, id, timing, Outcome::Other, Some(result));
 }
 
-/// Returns a user's WebSocket sampler with this number, with the changes of scripts, if any.
+/// Returns the WebSocket sampler `id` of a user, with the changes that scripts made for the user.
 pub(super) fn socket_sampler_of<'p>(
     cx: &Context<'p>,
     index: UserId,
@@ -487,7 +487,8 @@ fn socket_route(cx: &mut Context<'_>, call: &Call) -> RouteId {
     })
 }
 
-/// Returns the measurements up to `now`. `data` is the length of the response data in bytes.
+/// Returns the times, phases and byte counts of a sample that ends at `now`. `data` is the length of the response data
+/// in bytes.
 pub(super) fn timing(work: &Work, data: u64, now: Nanos) -> Timing {
     let wait = (work.start - work.intended).max(0) as u64;
     let late = if work.arrival > work.start { (now - work.arrival).max(0) as u64 } else { 0 };
@@ -524,8 +525,8 @@ pub(super) fn timing(work: &Work, data: u64, now: Nanos) -> Timing {
     }
 }
 
-/// Handles a close frame that arrived instead of the expected frame. The plug-in drops the connection, unless this
-/// sample opened it. In that case the next sample finds the connection closed.
+/// Handles a close frame that arrived instead of the expected frame. The plug-in drops a connection that an earlier
+/// sample opened. A connection that this sample opened remains; the next sample finds it closed.
 fn after_peer_close(on: &mut On<'_, '_>, at: u32, opened: bool) {
     let around = &mut on.cx.around();
     if opened {
@@ -535,7 +536,7 @@ fn after_peer_close(on: &mut On<'_, '_>, at: u32, opened: bool) {
     }
 }
 
-/// Returns the WebSocket sampler with this number that works on a connection.
+/// Returns the WebSocket sampler `id` as the user of this connection runs it, with the changes of scripts.
 pub(super) fn sampler_on<'p>(on: &On<'_, 'p>, at: u32, id: SamplerId) -> Option<Sampling<'p>> {
     socket_sampler_of(on.cx, on.held[at].user, id)
 }
