@@ -13,13 +13,14 @@ use crate::metrics::Family;
 
 /// Maximum number of simultaneous connections.
 const MOST_CONNECTIONS: usize = 8;
-/// Maximum length of a request in bytes, and time limit for a request with its response.
+/// Maximum length of a request in bytes.
 const MOST_REQUEST: usize = 8 << 10;
+/// Time limit for receiving a request and sending its response.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Longest wait for a last scrape at the end of a run.
+/// Maximum time that the end of a run waits for Prometheus to scrape once more.
 const MOST_LINGER: Duration = Duration::from_secs(20);
 
-/// The server. It stops when this value is dropped.
+/// The HTTP server for Prometheus. It stops when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     shared: Arc<Shared>,
@@ -31,7 +32,7 @@ struct Shared {
     families: Mutex<Arc<[Family]>>,
     connections: AtomicUsize,
     ended: AtomicBool,
-    /// Times of the last two scrapes.
+    /// Times of the last two scrapes, the latest one second; `None` for a missing scrape.
     scrapes: Mutex<[Option<Instant>; 2]>,
 }
 
@@ -56,8 +57,8 @@ impl Endpoint {
         *self.shared.families.lock().unwrap_or_else(PoisonError::into_inner) = families.into();
     }
 
-    /// Waits until the metrics since `last` have been scraped. It waits one scrape interval plus a second, at most
-    /// [`MOST_LINGER`], and not at all if no two scrapes have been seen.
+    /// Waits until Prometheus has scraped the metrics since `last`. The wait lasts at most one scrape interval plus a
+    /// second, and at most [`MOST_LINGER`]. If fewer than two scrapes have arrived, it returns immediately.
     pub(crate) fn linger(&self, last: Instant) {
         let scrapes = || *self.shared.scrapes.lock().unwrap_or_else(PoisonError::into_inner);
         let [Some(before), Some(latest)] = scrapes() else { return };

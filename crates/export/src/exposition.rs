@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::metrics::{Family, Kind, Series, Value, number};
 
-/// The two text formats.
+/// The two text formats of metrics that Prometheus scrapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     Text,
@@ -27,7 +27,7 @@ impl Format {
     }
 }
 
-/// Returns the text of all families. Families without series are omitted.
+/// Returns all families of metrics as text. Families without series are omitted.
 pub fn text(families: &[Family], format: Format) -> String {
     let mut out = String::new();
     for family in families.iter().filter(|family| !family.series.is_empty()) {
@@ -153,7 +153,7 @@ mod tests {
     }
 
     proptest! {
-        /// A parser of the format reads any label back unchanged, from one line.
+        /// A parser of the text format reads any label unchanged, and each series takes exactly one line.
         #[test]
         fn hostile_labels_come_back(label in "[a\\\\\"{}=,# \n\t\u{e9}\u{4e2d}\u{2028}]{0,12}") {
             let text = text(&[family(Kind::Gauge, "g", &label, Value::Number(1.5))], Format::Text);

@@ -16,12 +16,13 @@ use crate::sums::{Sums, Tick};
 use crate::target::{Kind, Target};
 use crate::{otlp, remote_write};
 
-/// Capacity of the queue of seconds. Usually it holds one second, because the thread only encodes.
+/// Maximum number of seconds in the queue of the export thread. The queue usually holds one second, because the thread
+/// only encodes.
 const MOST_SECONDS: usize = 64;
 /// Time limit for sending the last metrics at the end of a run.
 const END_LIMIT: Duration = Duration::from_secs(5);
 
-/// Facts that all metrics of a run share.
+/// Facts about the run, from which all encoders make common labels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     /// Name of the system under test.
@@ -36,7 +37,7 @@ pub struct Facts {
 #[derive(Debug)]
 pub struct Exports {
     to: Option<SyncSender<Job>>,
-    /// Number of seconds that were dropped because the queue was full.
+    /// Number of seconds of the run that were dropped because the queue was full.
     missed: Arc<AtomicU64>,
     outs: Arc<[Out]>,
     thread: Option<JoinHandle<()>>,
@@ -50,7 +51,7 @@ enum Job {
     End(Instant),
 }
 
-/// A target with its HTTP server or its send queue.
+/// A target, with its HTTP server for scrapes or its queue of messages to send.
 #[derive(Debug)]
 struct Out {
     target: Target,
@@ -101,17 +102,17 @@ impl Exports {
         })
     }
 
-    /// Returns kind and address of each target, for messages.
+    /// Returns the kind and address of each target, as messages show them.
     pub fn shown(&self) -> &[String] {
         &self.shown
     }
 
-    /// Returns the follower, which the run calls each second.
+    /// Returns the receiver of each second's measurements, which the run calls once a second.
     pub fn follower(&self) -> Box<dyn Follower> {
         Box::new(SecondFollower { to: self.to.clone(), missed: Arc::clone(&self.missed) })
     }
 
-    /// Returns the messages for the user since the last call.
+    /// Returns the messages that have become available for the user since the last call.
     pub fn said(&self) -> Vec<String> {
         self.senders().flat_map(Sender::take_messages).collect()
     }
@@ -177,7 +178,8 @@ struct Hub {
     outs: Arc<[Out]>,
     facts: Facts,
     sums: Sums,
-    /// For each target: its InfluxDB lines, if it has any, and the due time of its next message, epoch ms.
+    /// For each target: the InfluxDB lines of the current interval (`None` for other kinds), and the time at which the
+    /// next message is due, ms since 1970.
     parts: Vec<(Option<Lines>, i64)>,
 }
 

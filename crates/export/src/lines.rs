@@ -27,19 +27,22 @@ pub struct Lines {
     format: LineFormat,
     application: String,
     labels: BTreeMap<String, Part>,
-    /// All samples including transactions, and the requests alone.
+    /// Measurements of all samples including transactions.
     all: Part,
+    /// Measurements of requests alone, without transactions.
     requests: Part,
+    /// Number of failures by label, response code and message.
     errors: BTreeMap<(String, String, String), u64>,
     users: Option<UserFields>,
-    /// Sum of the users over the interval's seconds, and number of these seconds.
+    /// Sum over the interval's seconds of each second's users, and number of seconds.
     user_seconds: (u64, u64),
-    /// Lines of events and of the measurement `throng`.
+    /// Finished lines of the interval: events, and the measurement `throng`.
     more: String,
 }
 
 impl Lines {
-    /// `application` and `title` are the tag and the text that distinguish runs.
+    /// Creates an empty interval. `application` and `title` become the tag and the text of each line, by which
+    /// dashboards distinguish runs.
     pub fn new(application: &str, title: &str) -> Self {
         let application = clean(application);
         let target = Target {
@@ -62,7 +65,7 @@ impl Lines {
         }
     }
 
-    /// Adds an event of the run: `started`, `ended`, or a mark.
+    /// Adds a line for an event of the run: its start, its end or a mark.
     pub fn event(&mut self, words: &str, at_ms: i64) {
         self.format.event(&clean(words), at_ms, &mut self.more);
     }
@@ -198,7 +201,7 @@ impl Lines {
     }
 }
 
-/// Mean, minimum and maximum in ms; NaN without samples.
+/// Mean, minimum and maximum of times in ms; NaN without samples.
 struct Times([f64; 3]);
 
 impl Times {
@@ -232,7 +235,7 @@ fn hist(bins: &Bins) -> Hist {
     hist
 }
 
-/// Returns the times of passed samples: all samples minus the failed ones.
+/// Returns the times of passed samples: the histogram of all samples minus that of the failed ones.
 fn passed(part: &Part) -> Hist {
     let mut failed = part.failed.iter().peekable();
     let mut bins = Bins::default();
@@ -244,7 +247,7 @@ fn passed(part: &Part) -> Hist {
     hist(&bins)
 }
 
-/// Returns a percentile in ms; 0 without samples.
+/// Returns a percentile of times in ms; 0 without samples.
 fn percentile(hist: &Hist, percent: f64) -> f64 {
     hist.quantile(percent / 100.0) as f64 / 1e3
 }

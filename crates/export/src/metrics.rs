@@ -19,7 +19,7 @@ pub enum Kind {
     /// A sum since the start of the run.
     Counter,
     Gauge,
-    /// Counts per bucket since the start of the run.
+    /// Numbers of values per bucket since the start of the run.
     Histogram,
 }
 
@@ -36,22 +36,22 @@ pub enum Value {
     Buckets(Box<Buckets>),
 }
 
-/// Upper bounds of the buckets of times in seconds.
+/// Upper bounds of the buckets of time histograms in seconds.
 pub const BOUNDS: [f64; 16] = [
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0,
 ];
 
-/// Counts of times in the buckets of [`BOUNDS`]; the last bucket has no upper bound.
+/// Numbers of times per bucket of [`BOUNDS`]; the last bucket has no upper bound.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Buckets {
-    /// Count of each bucket alone, not cumulative.
+    /// Number of times in each bucket alone, not cumulative.
     pub counts: [u64; BOUNDS.len() + 1],
     /// Sum of all times in seconds.
     pub sum: f64,
 }
 
 impl Buckets {
-    /// Adds `n` times of `seconds` each to the counts. The sum does not change.
+    /// Counts `n` times of `seconds` each in their bucket. The caller adds them to `sum`.
     pub fn add(&mut self, seconds: f64, n: u64) {
         let at = BOUNDS.partition_point(|bound| *bound < seconds);
         self.counts[at] = self.counts[at].saturating_add(n);

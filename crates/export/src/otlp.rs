@@ -10,8 +10,8 @@ use crate::metrics::{BOUNDS, Family, Kind, Series, Value};
 /// Value of `AGGREGATION_TEMPORALITY_CUMULATIVE`.
 const CUMULATIVE: u8 = 2;
 
-/// Returns the request with the values of all series at one time. Times are epoch ms; `resource` describes their
-/// origin.
+/// Returns the OTLP request with the values of all series at one time. Times are ms since 1970; `resource` has the
+/// attributes that describe the run.
 pub fn request(
     families: &[Family],
     resource: &[(&str, String)],
@@ -46,7 +46,8 @@ pub fn request(
     .to_string()
 }
 
-/// Returns the name without its unit and `_total`, for example `throng.samples`. Collectors add both for Prometheus.
+/// Returns the metric's name without its unit and `_total`, for example `throng.samples`. Collectors append both for
+/// Prometheus.
 fn name(family: &Family) -> String {
     let name = family.name.strip_suffix("_total").unwrap_or(family.name);
     let unit = match family.unit {

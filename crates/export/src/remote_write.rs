@@ -73,7 +73,7 @@ fn time_series(labels: &[(&str, String)], value: f64, at_ms: i64) -> Vec<u8> {
     out
 }
 
-/// Appends a length-delimited field: number, length, bytes.
+/// Appends a length-delimited protobuf field: number, length, bytes.
 fn field(number: u8, bytes: &[u8], out: &mut Vec<u8>) {
     out.push(number << 3 | 2);
     varint(bytes.len() as u64, out);
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
     use crate::metrics::{BOUNDS, Buckets, Kind};
 
-    /// Parses the fields of a message: each has a number, and a value that is a number or bytes.
+    /// Parses the fields of a protobuf message: field number, integer value and bytes of each.
     fn fields(mut bytes: &[u8]) -> Vec<(u64, u64, &[u8])> {
         fn varint(bytes: &mut &[u8]) -> u64 {
             let mut value = 0;

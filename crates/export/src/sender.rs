@@ -14,17 +14,18 @@ use ureq::tls::{Certificate, PemItem, parse_pem};
 
 use crate::target::{Kind, Target};
 
-/// Maximum number of queued messages and of their bytes.
+/// Maximum number of queued messages.
 const MOST_WAITING: usize = 60;
+/// Maximum total length of the queued messages in bytes.
 const MOST_BYTES: usize = 16 << 20;
 /// Time limit for sending one message.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// First and longest pause before a retry.
+/// Initial and maximum pause before a retry.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(10));
 /// Maximum number of bytes read from an error response.
 const MOST_ANSWER: u64 = 2000;
 
-/// Handle of the queue of one target.
+/// Handle of the send queue of one target.
 #[derive(Debug)]
 pub(crate) struct Sender(Arc<Shared>);
 
@@ -39,12 +40,12 @@ struct Shared {
 struct State {
     waiting: VecDeque<Vec<u8>>,
     bytes: usize,
-    /// Time after which nothing more is sent; set at the end of the run.
+    /// Time after which no message is sent; `None` until the end of the run.
     deadline: Option<Instant>,
     done: bool,
     sent: u64,
     dropped: u64,
-    /// The last error of a message.
+    /// Text of the last failed attempt; empty if none has failed.
     last_error: String,
     /// Messages for the user.
     messages: Vec<String>,
@@ -131,7 +132,7 @@ impl State {
         }
     }
 
-    /// Reports only the first error to the user.
+    /// Records the error of an attempt. Only the first error of a target becomes a message for the user.
     fn note(&mut self, shown: &str, words: String, then: &str) {
         if self.last_error.is_empty() {
             self.messages.push(format!("{shown}: {words}; {then}"));
@@ -203,7 +204,7 @@ impl Shared {
         }
     }
 
-    /// Waits before a retry. The end of the run shortens the wait.
+    /// Waits until `until`, before a retry. The end of the run shortens the wait.
     fn rest(&self, mut state: MutexGuard<'_, State>, mut until: Instant) {
         let mut ended = state.deadline.is_some();
         loop {
@@ -302,7 +303,7 @@ fn roots(file: &Path) -> std::io::Result<Vec<Certificate<'static>>> {
     }
 }
 
-/// Returns a description of a connection error.
+/// Returns a connection error as text for the user.
 fn words(error: &ureq::Error) -> String {
     let text = error.to_string();
     if text.contains("UnknownIssuer") {

@@ -20,19 +20,20 @@ pub const MOST_LABELS: usize = 200;
 /// Maximum number of pairs of outcome and response code with their own series.
 pub const MOST_CODES: usize = 60;
 
-/// A copy of one second of a run with all that is exported of it.
+/// A copy of one second of a run, with all measurements that are exported.
 #[derive(Clone, Debug, Default)]
 pub struct Tick {
     /// End of the second in ms since 1970.
     pub at_ms: i64,
-    /// Requests without transactions.
+    /// Measurements of all requests, without transactions.
     pub all: Part,
-    /// Each label, true for a transaction, and its measurements.
+    /// For each label: name, true for a transaction, and measurements.
     pub labels: Vec<(Arc<str>, bool, Part)>,
-    /// Each label, true for a transaction, and its responses that assertions checked.
+    /// For each label: name, true for a transaction, and numbers of responses that assertions checked.
     pub checks: Vec<(Arc<str>, bool, Checked)>,
+    /// Number of failures by cause.
     pub causes: Vec<(CauseName, u64)>,
-    /// Numbers extracted from responses, by the name of their series.
+    /// For each series of numbers extracted from responses: name, and values of this second.
     pub numbers: Vec<(Arc<str>, Number)>,
     pub line: snapshot_file::Second,
 }
@@ -68,7 +69,7 @@ impl Tick {
     }
 }
 
-/// Totals of one label.
+/// Totals of one label since the start of the run.
 #[derive(Debug)]
 struct OfLabel {
     name: Arc<str>,
@@ -88,15 +89,17 @@ pub struct Sums {
     labels: Vec<OfLabel>,
     places: HashMap<(Arc<str>, bool), usize>,
     codes: HashMap<(&'static str, Arc<str>), u64>,
-    /// Times of requests, measured from their intended start.
+    /// Response times of requests, from their intended start.
     response: Buckets,
     cpu_s: f64,
     opened: u64,
     reused: u64,
     missed: u64,
     dropped: u64,
-    /// Series of numbers extracted from responses: the total, and the last second that had a value.
+    /// For each series of numbers extracted from responses: name, total of the run, and the last second that had a
+    /// value.
     numbers: Vec<(Arc<str>, Number, Number)>,
+    /// The last second.
     last: Tick,
 }
 
@@ -253,7 +256,8 @@ impl Sums {
         ]
     }
 
-    /// Returns counts of failed requests and of responses that assertions checked. Empty for runs without assertions.
+    /// Returns families with the numbers of failed requests and of responses that assertions checked. Empty for runs
+    /// without assertions.
     fn of_answers(&self) -> Vec<Family> {
         let (mut failed, mut checked) = (Vec::new(), Vec::new());
         let mut add = |label: &OfLabel| {
@@ -287,7 +291,7 @@ impl Sums {
         ]
     }
 
-    /// Returns the series extracted from responses. Empty for runs without such series.
+    /// Returns families for the numbers extracted from responses. Empty for runs without such numbers.
     fn of_series(&self) -> Vec<Family> {
         let (mut last, mut values) = (Vec::new(), Vec::new());
         for (name, all, now) in &self.numbers {
@@ -464,7 +468,7 @@ fn add_times(buckets: &mut Buckets, bins: &Bins) {
     }
 }
 
-/// Returns percentiles of times in µs; empty without times.
+/// Returns one series per percentile, in seconds, of times in µs; empty without times.
 fn quantiles(bins: &Bins) -> Vec<Series> {
     let mut hist = Hist::new();
     hist.add(bins);

@@ -13,7 +13,7 @@ use base64::engine::general_purpose::STANDARD;
 
 /// Default port of the endpoint that Prometheus scrapes.
 const PORT: u16 = 9464;
-/// Time between two messages. JMeter has the same default.
+/// Default interval between two messages to a target. JMeter's InfluxDB listener has the same default.
 const INTERVAL: Duration = Duration::from_secs(5);
 
 /// The kind of a target.
@@ -39,13 +39,13 @@ pub struct Target {
     pub kind: Kind,
     /// The URL for POST requests without user and password, or for Prometheus the address and port of the endpoint.
     pub(crate) url: String,
-    /// Kind and address, for messages.
+    /// Kind and address of the target, as messages show them.
     shown: String,
     user: Option<(String, String)>,
     /// Name of the system under test; the default is the plan's name.
     pub(crate) application: Option<String>,
     pub(crate) interval: Duration,
-    /// A file with certificates to trust in addition to those of the system.
+    /// File with certificates to trust in addition to those of the system.
     pub(crate) roots: Option<PathBuf>,
 }
 
@@ -111,7 +111,7 @@ impl Target {
         texts.iter().map(|text| Self::parse(text)).collect()
     }
 
-    /// Returns kind and address, for messages.
+    /// Returns kind and address of the target, as messages show them.
     pub fn shown(&self) -> &str {
         &self.shown
     }
@@ -148,7 +148,7 @@ impl Target {
         Ok(())
     }
 
-    /// Returns the path and query to post to, completed from what the user wrote.
+    /// Returns the path and query of POST requests. Missing parts of the user's URL get the target's defaults.
     fn full_path(&self, path: &str, query: Option<&str>) -> Result<String, String> {
         let with_query = |path: &str| match query {
             None => path.to_owned(),
@@ -189,7 +189,8 @@ impl Target {
         }
     }
 
-    /// Returns the headers of each message including secrets. Environment variables override the user of the address.
+    /// Returns the HTTP headers of each message, including secrets. Environment variables override the user and
+    /// password in the address.
     pub(crate) fn headers(
         &self,
         variable: &dyn Fn(&str) -> Option<String>,
