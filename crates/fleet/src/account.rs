@@ -22,12 +22,12 @@ pub struct Origin {
     pub incarnation: u32,
 }
 
-/// A record of an [`Origin`]. The records of an origin are numbered from 1, without gaps.
+/// A numbered entry in the account of an [`Origin`]. The numbers of an origin start at 1 and have no gaps.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     pub origin: Origin,
     pub number: u64,
-    /// Second of the run on the coordinator's clock, from 0.
+    /// The second of the run to which the record belongs, from 0, on the coordinator's clock.
     pub slot: u64,
     pub what: What,
 }
@@ -35,22 +35,23 @@ pub struct Record {
 /// The content of a sender's record: measurements, the loss of a killed origin, or the end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum What {
-    /// Measurements of the slot, merged over the sender's cores and processes.
+    /// Measurements of the slot, merged over the sender's cores and processes; `body` is the serialized report.
     Delta {
         samples: u64,
         #[serde(with = "crate::bytes")]
         body: Vec<u8>,
     },
-    /// The origin was killed: at most this many samples, of this slot and later ones, are in no delta.
+    /// The origin was killed. At most `at_most` of its samples are in no record; they belong to this slot or later
+    /// ones.
     Killed { at_most: u64 },
-    /// The sender has finished. `samples` is its total, which must equal the sum of its deltas.
+    /// The sender has finished. `samples` is the total of the origin, which must equal the sum over its records.
     End { samples: u64 },
 }
 
-/// A message to the coordinator.
+/// A message from a sender to the coordinator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Up {
-    /// A heartbeat, which requests a grant. `epoch` is the highest epoch that the sender has received.
+    /// A heartbeat, which also asks for a grant. `epoch` is the highest epoch that the sender has received.
     Heartbeat {
         origin: Origin,
         epoch: u64,
@@ -58,7 +59,7 @@ pub enum Up {
     Record(Record),
 }
 
-/// A message to a sender.
+/// A message from the coordinator to a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Down {
     /// Number of the coordinator's start, counted from 1. A sender obeys only the highest epoch that it has received.
@@ -70,7 +71,7 @@ pub struct Down {
 /// An order to a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Order {
-    /// The coordinator's disk has all records of the origin up to this number.
+    /// The coordinator has written to disk all records of the origin up to this number.
     Acknowledged(u64),
     Granted(Grant),
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-/// Properties that users have set, and properties that were sent to all workers.
+/// Properties that users have set so far, and those that were sent to all workers with the last batch.
 #[derive(Debug, Default)]
 pub(crate) struct BatchProperties {
     set: BTreeMap<String, String>,
@@ -13,7 +13,7 @@ pub(crate) struct BatchProperties {
 }
 
 impl BatchProperties {
-    /// Adds the properties of a worker that has finished a batch.
+    /// Merges the properties that a worker reported at the end of a batch.
     pub(crate) fn add(&mut self, properties: Vec<(String, String)>) {
         let sent = &self.sent;
         let own = properties.into_iter().filter(|(key, value)| sent.get(key) != Some(value));
@@ -26,7 +26,7 @@ impl BatchProperties {
         self.set.clone_from(&self.sent);
     }
 
-    /// Returns all properties for the batch that starts.
+    /// Returns all properties that users have set, to be sent with the next batch.
     pub(crate) fn send(&mut self) -> Vec<(String, String)> {
         self.sent.clone_from(&self.set);
         self.sent.clone().into_iter().collect()

@@ -15,13 +15,13 @@ use crate::remote::RunState;
 
 /// Carries messages to workers and from workers.
 pub trait Bus: std::fmt::Debug {
-    /// Number of workers. They are numbered from 0.
+    /// Returns the number of workers. Workers are numbered from 0.
     fn workers(&self) -> u32;
 
     /// Returns the kind of the workers and of their reports. Reports can change from replayed to live ones.
     fn transport(&self) -> Transport;
 
-    /// Sends a message to a worker. A message to a worker that is gone is dropped.
+    /// Sends a message to a worker. A message to a worker that has ended or was lost is dropped.
     fn send(&mut self, worker: u32, message: &ToWorker);
 
     /// Returns the next event, or `None` if there is none within `patience`.
@@ -30,7 +30,7 @@ pub trait Bus: std::fmt::Debug {
     /// Kills a worker.
     fn kill(&mut self, worker: u32);
 
-    /// Returns the time between the start order and the start. Every worker must receive the order within this time.
+    /// Returns the time from the start order to the start of the users. Every worker must receive the order within it.
     fn lead(&self) -> Duration {
         LEAD + LEAD_EACH * self.workers()
     }
@@ -40,27 +40,26 @@ pub trait Bus: std::fmt::Debug {
         None
     }
 
-    /// Returns the number of machines behind a worker, each with its own metrics; 1 if the worker is a single
-    /// machine.
+    /// Returns the number of machines behind a worker, each with its own metrics: 1, or the number of a relay's agents.
     fn parts(&self, _worker: u32) -> u32 {
         1
     }
 
-    /// Returns the maximum number of a worker's missing samples by its grant; `None` without grants.
+    /// Returns the maximum number of samples that a worker may have measured unreported; `None` without grants.
     fn at_most(&self, _worker: u32) -> Option<u64> {
         None
     }
 
-    /// Returns the time for which a worker may be unreachable without being lost.
+    /// Returns the time for which a worker may be unreachable before it counts as lost.
     fn grace(&self) -> Duration {
         Duration::ZERO
     }
 
-    /// Takes back a snapshot after it was counted, for reuse.
+    /// Gives a snapshot back after it was counted, so that the bus can reuse its memory.
     fn recycle(&mut self, _snapshot: Box<Snapshot>) {}
 
-    /// Called repeatedly when all workers are done: fetches a part of the files that they keep for the end, and finally
-    /// releases the workers. Returns messages for the user; `None` when nothing is left.
+    /// Called repeatedly when all workers are done: fetches a part of the files that workers keep until the end, and
+    /// finally releases the workers. Returns messages for the user; `None` when nothing is left to do.
     fn collect(&mut self) -> Option<Vec<String>> {
         None
     }
@@ -81,7 +80,7 @@ pub enum Transport {
 pub enum UserScope {
     /// Each worker runs a share of the users. It receives the numbers of users in the other workers.
     Run,
-    /// Each worker runs the whole plan independently of the others.
+    /// Each worker runs the whole plan.
     Worker,
 }
 
@@ -120,9 +119,9 @@ impl Transport {
     }
 }
 
-/// Fixed part of the time between the start order and the start.
+/// Fixed part of the time from the start order to the start of the users.
 const LEAD: Duration = Duration::from_millis(50);
-/// Additional part of that time for each worker.
+/// Part of the time from the start order to the start of the users that is added for each worker.
 const LEAD_EACH: Duration = Duration::from_millis(4);
 
 /// An event of a worker.
@@ -132,13 +131,13 @@ pub enum WorkerEvent {
     Message(FromWorker),
     /// No message has arrived for some time, not even a heartbeat. The text describes the state of the process.
     Silent(String),
-    /// The worker has ended. The text is the reason.
+    /// The worker has ended, or its connection is lost. The text is the reason.
     Ended(String),
-    /// A part of the worker was lost; its other parts continue.
+    /// A process or an agent behind the worker was lost; the worker continues with the others.
     PartLost(Loss),
-    /// The totals of each machine behind the worker, in their order.
+    /// The totals of each machine behind the worker, in the order of the machines.
     Figures(Vec<Figures>),
-    /// The state of the run in a worker that was taken over from another coordinator, with the worker's process and its
-    /// lost parts.
+    /// The reply of a worker to a takeover by this coordinator: the state of the run in the worker, the worker's
+    /// process ID, and the processes or agents that it has lost.
     TakenOver { pid: u32, stand: Box<RunState>, lost: Vec<Loss> },
 }

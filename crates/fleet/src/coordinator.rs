@@ -27,10 +27,10 @@ use crate::member::Stage;
 use crate::members::{Handled, Members};
 use crate::message::{FromWorker, Report, Share, ToWorker, VERSION};
 
-/// Time limit for workers to end after an order to end at once, or after their users have finished. Beyond it they are
-/// waiting for something that will not happen.
+/// Time limit for workers to end after an order to stop immediately, or after an order to end. Later they count as
+/// lost.
 const END_LIMIT: Duration = Duration::from_secs(30);
-/// Interval of the messages that tell workers the numbers of users in the other workers.
+/// Interval at which each worker is told how many users run in the others.
 const ADJUST: Duration = Duration::from_secs(1);
 
 /// A run to distribute over workers.
@@ -49,20 +49,21 @@ pub struct Job {
     /// Number of threads per worker.
     pub cores: u32,
     pub seed: u64,
-    /// If true, the death of a worker stops the run.
+    /// True if the death of a worker stops the run, false if the other workers continue.
     pub stop_on_loss: bool,
 }
 
 /// An event of the run.
 #[derive(Debug)]
 pub enum Event {
-    /// The measurements of one core in one second. `core` is a number among all cores of the run.
+    /// The measurements of one second: of one core, or of a whole worker if workers merge their cores. `core` is a
+    /// number among all cores of the run.
     Snapshot(Box<Snapshot>),
     /// A message for the user.
     Log(Line),
-    /// A worker died. A snapshot with its lost connections follows.
+    /// A worker died. A snapshot that counts its connections as closed follows.
     Lost(Loss),
-    /// Nothing happened within the requested time.
+    /// No event arrived within the requested time.
     Idle,
     /// The run is over.
     Finished,
@@ -75,28 +76,29 @@ pub struct Fleet {
     share: Share,
     batches: Batches,
     events: VecDeque<Event>,
-    /// True if a batch is open.
+    /// True from the start order of a batch until the batch has ended in all workers.
     open: bool,
-    /// True if the order to end was sent to the workers.
+    /// True if the workers were ordered to end.
     ending: bool,
     finished: bool,
     stopped: bool,
-    /// Time at which ordered workers that have not ended count as lost, with the reason to report then.
+    /// Time at which workers that were ordered to end count as lost, and the reason that is then reported.
     lost_at: Option<(Instant, String)>,
     stop_on_loss: bool,
     aborted: Option<String>,
-    /// True if the plan made a user stop the test.
+    /// True if the plan stopped the test: by an element, or by its action on a failed sample.
     stopped_by_plan: bool,
     adjusted: Instant,
-    /// The groups that were started last.
+    /// Indices of the groups of the last started batch.
     batch: Vec<u32>,
-    /// Zero of the run's clock on the monotonic clock.
+    /// The instant that is zero on the run's clock.
     zero: Instant,
-    /// Backend Listeners, and their error messages.
+    /// The plan's Backend Listeners.
     backends: Backends,
+    /// Error messages of Backend Listeners.
     complaints: Receiver<String>,
     properties: BatchProperties,
-    /// Set while workers are taken over from another coordinator.
+    /// The states that workers have reported so far; set while a run is taken over from another coordinator.
     taking: Option<Takeover>,
 }
 
@@ -113,7 +115,7 @@ impl std::fmt::Display for StartError {
 impl std::error::Error for StartError {}
 
 impl Fleet {
-    /// Distributes a run over the workers of the bus. Users start when all workers are ready.
+    /// Sends each worker of the bus its share of the run. Users start when all workers are ready.
     pub fn start(bus: Box<dyn Bus>, plan: &Plan, job: Job) -> Result<Self, StartError> {
         let count = bus.workers();
         if count == 0 {
@@ -167,7 +169,7 @@ impl Fleet {
         })
     }
 
-    /// Waits at most `patience` for the next event.
+    /// Returns the next event, or [`Event::Idle`] if there is none within `patience`.
     pub fn next_event(&mut self, patience: Duration) -> Event {
         let end = Instant::now() + patience;
         loop {
@@ -214,7 +216,7 @@ impl Fleet {
         }
     }
 
-    /// Takes back the snapshot of an event for reuse.
+    /// Gives the snapshot of an event back, so that its memory can be reused.
     pub fn recycle(&mut self, snapshot: Box<Snapshot>) {
         self.members.bus.recycle(snapshot);
     }
@@ -239,7 +241,7 @@ impl Fleet {
         self.halt(false);
     }
 
-    /// Ends the run at once: samples in flight are cut.
+    /// Stops the run immediately: samples in flight are cut.
     pub fn stop_now(&mut self) {
         self.halt(true);
     }
@@ -249,7 +251,7 @@ impl Fleet {
         self.members.users()
     }
 
-    /// Returns the number of workers that have neither died nor ended.
+    /// Returns the number of workers that are neither lost nor ended.
     pub fn workers(&self) -> u32 {
         self.members.all_alive().count() as u32
     }
@@ -259,7 +261,7 @@ impl Fleet {
         self.members.all_alive().map(|(_, member)| member.cores.max(1)).sum()
     }
 
-    /// True if the reports were measured before this coordinator started.
+    /// True while reports are delivered that were measured before this coordinator started.
     pub fn replays(&self) -> bool {
         let transport = self.members.transport();
         matches!(transport, Transport::Machines { reports: Reports::Replayed, .. })
@@ -270,13 +272,14 @@ impl Fleet {
         self.members.parts()
     }
 
-    /// Called repeatedly after the end of the run: fetches a part of the files that workers keep for the end, mainly
-    /// result rows. Returns messages for the user; `None` when nothing is left.
+    /// Called repeatedly after the end of the run: fetches a part of the files that workers keep until the end, mainly
+    /// result rows. Returns messages for the user; `None` when nothing is left to fetch.
     pub fn collect(&mut self) -> Option<Vec<String>> {
         self.members.bus.collect()
     }
 
-    /// Returns the last reported resource usage of all workers. Shared pages of the program count once.
+    /// Returns the last reported resource usage, summed over all workers. Memory pages of the program that workers
+    /// share count once.
     pub fn usage(&self) -> Usage {
         self.members.usage()
     }
@@ -343,7 +346,7 @@ impl Fleet {
         }
     }
 
-    /// Passes on a report of one second, before which `missing` reports are missing.
+    /// Passes on a worker's report of one second, before which `missing` reports are missing.
     fn report(&mut self, worker: u32, mut report: Box<Report>, missing: u64) {
         if missing > 0 {
             let text = format!("worker {worker}: {} missing", things(missing, "report"));
@@ -356,7 +359,7 @@ impl Fleet {
         self.backends.set_users(users.started, users.finished);
     }
 
-    /// Handles the end of a worker, which counted `samples` in total.
+    /// Handles the last message of a worker, which counted `samples` in total.
     fn done(&mut self, worker: u32, aborted: Option<String>, samples: u64) {
         let differs = self.members.end(worker, samples);
         self.events.extend(differs.map(Event::Lost));
@@ -366,8 +369,7 @@ impl Fleet {
         self.advance();
     }
 
-    /// Handles the end of a worker's connection. After the worker's last message this is its normal end, otherwise a
-    /// loss.
+    /// Handles the end of a worker's connection: expected after the worker's last message, otherwise a loss.
     fn gone(&mut self, worker: u32, reason: &str) {
         if let Some((loss, mut snapshot)) = self.members.lose(worker, reason) {
             snapshot.at_ms = stats::clock::now_ms();
@@ -429,7 +431,7 @@ impl Fleet {
         }
     }
 
-    /// Starts the time limit for workers to end.
+    /// Sets the time at which workers that have not ended count as lost, unless that time is already set.
     fn expect_end(&mut self, within: Duration, since: &str) {
         self.lost_at.get_or_insert_with(|| {
             let words = format!("it did not end within {} s after {since}", within.as_secs());
@@ -470,7 +472,7 @@ impl Fleet {
         }
     }
 
-    /// Sends each worker the number of users that run in the others.
+    /// Sends each worker the number of users of each group that run in the other workers.
     fn adjust(&mut self) {
         let transport = self.members.transport();
         let is_alone = matches!(transport, Transport::Machines { users: UserScope::Worker, .. });

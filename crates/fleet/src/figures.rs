@@ -11,11 +11,11 @@ use stats::tally::Tally;
 
 use crate::message::Report;
 
-/// The totals of one worker or of several.
+/// The totals of the samples of one worker, or of several together.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Figures {
     pub tally: Tally,
-    /// Response times in µs, from the intended start.
+    /// Histogram of response times in µs, measured from the intended start.
     pub response: Hist,
     /// Number of started users.
     pub users: u64,
@@ -28,7 +28,7 @@ impl Figures {
         self.users += other.users;
     }
 
-    /// Adds a report of the same worker. `bins` is a buffer that is left empty.
+    /// Adds a further report of the worker. `bins` is a buffer, which is empty afterwards.
     fn add(&mut self, report: &Report, bins: &mut Bins) {
         for label in report.snapshot.labels.iter().filter(|label| !label.transaction) {
             self.tally.merge(&label.tally);
@@ -42,11 +42,11 @@ impl Figures {
     }
 }
 
-/// The metrics of all workers by worker number.
+/// The totals of each worker, by worker number.
 #[derive(Debug, Default)]
 pub(crate) struct ByWorker {
     own: Vec<Figures>,
-    /// The last reported metrics of the machines behind a worker.
+    /// For each worker that is a relay: the last reported totals of its agents.
     behind: BTreeMap<u32, Vec<Figures>>,
     bins: Bins,
 }
@@ -60,13 +60,13 @@ impl ByWorker {
         self.own[at].add(report, &mut self.bins);
     }
 
-    /// Stores the totals that a worker reported for the machines behind it.
+    /// Stores the totals that a relay reported for its agents.
     pub(crate) fn behind(&mut self, worker: u32, figures: Vec<Figures>) {
         self.behind.insert(worker, figures);
     }
 
-    /// Returns the metrics of all machines. `parts` is the number of machines behind each worker. If there are
-    /// several, the metrics that the worker reported for them are used. Machines without reports have zeros.
+    /// Returns the totals of all machines. `parts` is the number of machines behind each worker; if there are several,
+    /// the totals that the worker reported for them are used. Machines without reports have zeros.
     pub(crate) fn of(&self, parts: impl Iterator<Item = u32>) -> Vec<Figures> {
         let mut all = Vec::new();
         for (worker, parts) in (0..).zip(parts) {
@@ -88,7 +88,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns a second with a sample for each of these response times in ms.
+    /// Returns the report of a second with one sample per response time in ms.
     fn second(seq: u64, started: u32, times: impl Iterator<Item = u64>) -> Report {
         let mut recorder = Recorder::new();
         let label = recorder.intern("Home");

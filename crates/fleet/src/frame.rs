@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 /// Maximum length of a message in bytes. A plan of hundreds of MiB is a mistake.
 const LONGEST: usize = 256 << 20;
 
-/// Appends to a list. Contiguous bytes are copied in one piece.
+/// Output of the serializer that appends to a vector, and copies contiguous bytes in one piece.
 struct Appending(Vec<u8>);
 
 impl Flavor for Appending {
@@ -31,7 +31,7 @@ impl Flavor for Appending {
     }
 }
 
-/// Appends a frame.
+/// Appends a message as a frame.
 pub(crate) fn push(out: &mut Vec<u8>, message: &impl Serialize) -> Result<(), String> {
     let start = out.len();
     out.extend([0; 4]);
@@ -49,12 +49,12 @@ pub(crate) fn push(out: &mut Vec<u8>, message: &impl Serialize) -> Result<(), St
     Ok(())
 }
 
-/// Received bytes that are not a complete message yet.
+/// Received bytes from which complete messages are taken.
 #[derive(Debug)]
 pub(crate) struct Incoming {
     bytes: Vec<u8>,
     at: usize,
-    /// Maximum length of a message in bytes.
+    /// Maximum length of an accepted message in bytes.
     most: usize,
 }
 
@@ -65,7 +65,7 @@ impl Default for Incoming {
 }
 
 impl Incoming {
-    /// Accepts messages of at most `most` bytes.
+    /// Creates a reader that accepts messages of at most `most` bytes.
     pub(crate) fn of_at_most(most: usize) -> Self {
         Self { bytes: Vec::new(), at: 0, most }
     }
@@ -78,7 +78,7 @@ impl Incoming {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Returns the next complete message.
+    /// Removes and returns the next complete message; `None` if more bytes are needed.
     pub(crate) fn next<T: DeserializeOwned>(&mut self) -> Result<Option<T>, String> {
         let rest = &self.bytes[self.at..];
         let Some((length, rest)) = rest.split_first_chunk::<4>() else { return Ok(None) };
@@ -103,16 +103,16 @@ impl Incoming {
     }
 }
 
-/// Forwards only complete frames of a stream and keeps the rest. So the stream can break at any byte, and its reader
-/// can continue with the frames of another stream.
+/// Forwards only complete frames of a stream, and keeps the bytes of an incomplete frame. So the stream can break at
+/// any byte, and its reader can continue with the frames of another stream.
 #[derive(Debug, Default)]
 pub(crate) struct Whole {
     rest: Vec<u8>,
 }
 
 impl Whole {
-    /// Adds bytes and returns the frames that are complete. Bytes after an invalid length are forwarded, for the reader
-    /// to reject.
+    /// Adds received bytes, and returns all frames that are now complete. Bytes after an invalid length are forwarded,
+    /// so that the reader rejects them.
     pub(crate) fn add(&mut self, bytes: &[u8]) -> Vec<u8> {
         self.rest.extend_from_slice(bytes);
         let mut at = 0;
@@ -130,7 +130,7 @@ impl Whole {
         std::mem::replace(&mut self.rest, rest)
     }
 
-    /// Drops an unfinished frame at the end of the stream.
+    /// Drops the incomplete frame at the end of a stream.
     pub(crate) fn clear(&mut self) {
         self.rest = Vec::new();
     }

@@ -18,9 +18,9 @@ pub struct Loss {
     pub reason: String,
     /// Number of users that ran in the worker.
     pub users: u32,
-    /// Number of connections that the worker held.
+    /// Number of connections that were open in the worker.
     pub connections: u64,
-    /// End of the last reported second, ms since 1970; 0 without reports. Samples after it are lost.
+    /// End of the last reported second, ms since 1970; 0 without reports. Later samples are lost.
     pub last_ms: i64,
     /// Number of samples that are in no report.
     pub samples: Missed,
@@ -28,16 +28,17 @@ pub struct Loss {
     pub at_most: Option<u64>,
 }
 
-/// Samples that were taken but are in no report.
+/// Number of samples that were measured but are in no report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Missed {
-    /// The worker died, so its last second is missing. The number is that of its last reported second.
+    /// The worker died, so the samples of its last second are missing. Contains the number of samples in the last
+    /// reported second, as an estimate.
     About(u64),
-    /// The worker ended, and its total exceeds the received samples by this number.
+    /// The worker ended, and its own total of samples differs from the number received by this many.
     Exactly(u64),
 }
 
-/// Returns the number of held connections: opened minus closed ones.
+/// Returns the number of connections that were open: opened minus closed ones.
 pub(crate) fn held(counters: &Counters) -> u64 {
     let n = |counter| counters.get(counter);
     let plain = n(Counter::ConnOpened)
@@ -46,7 +47,7 @@ pub(crate) fn held(counters: &Counters) -> u64 {
     plain.max(sockets)
 }
 
-/// Returns the loss as a snapshot, so that its connections count as ended.
+/// Returns a snapshot that counts all open connections of a lost worker as closed.
 pub(crate) fn snapshot(counters: &Counters, at_ms: i64) -> Box<Snapshot> {
     let n = |counter| counters.get(counter);
     let standing = n(Counter::WsOpened).saturating_sub(n(Counter::WsClosed));

@@ -24,9 +24,9 @@ pub(crate) enum Stage {
     Armed,
     /// Users of the batch run.
     Running,
-    /// The worker has ended.
+    /// The worker has sent its last message.
     Done,
-    /// The worker died.
+    /// The worker died or became unreachable.
     Lost,
 }
 
@@ -35,26 +35,27 @@ pub(crate) struct Member {
     pub(crate) stage: Stage,
     pub(crate) pid: u32,
     pub(crate) cores: u32,
-    /// Number of the worker's last report.
+    /// Number of the last report received from the worker.
     pub(crate) seq: u64,
     pub(crate) usage: Usage,
     pub(crate) active: Vec<u32>,
     pub(crate) started: u32,
     pub(crate) finished: u32,
-    /// The sum of all counters reported so far.
+    /// Sum of the counters in all reports of the worker.
     pub(crate) counters: Counters,
     pub(crate) last_ms: i64,
-    /// Number of samples in all reports, and in the last report of each core.
+    /// Number of samples in all reports of the worker.
     pub(crate) samples: u64,
+    /// For each core of the worker: number of samples in its last report.
     pub(crate) last_samples: BTreeMap<u32, u64>,
-    /// Active users of other workers, as last sent to this worker.
+    /// Number of users of each group that run in other workers, as last sent to this worker.
     pub(crate) sent_elsewhere: Vec<u32>,
-    /// Number of load changes that other workers have received and this worker has not.
+    /// Number of changes to users or rates that the previous coordinator sent to other workers but not to this one.
     pub(crate) missed_changes: u32,
 }
 
 impl Member {
-    /// Applies a report. Returns false for a duplicate, and the number of missing reports before this one.
+    /// Applies a report. Returns false if the report is a duplicate, and the number of reports missing before this one.
     pub(crate) fn apply(&mut self, report: &Report) -> (bool, u64) {
         if report.seq <= self.seq {
             return (false, 0);
@@ -72,7 +73,7 @@ impl Member {
         (true, missing)
     }
 
-    /// Returns a loss if the worker ended with another number of samples than were received.
+    /// Returns a loss if the worker's own total of samples, `samples`, differs from the number received.
     pub(crate) fn sample_mismatch(&self, worker: u32, samples: u64) -> Option<Loss> {
         (samples != self.samples).then(|| Loss {
             worker,
@@ -107,7 +108,8 @@ pub(crate) fn parts(members: &[Member], transport: Transport) -> u32 {
     counts.map(|member| transport.reports_each_second(member.cores)).sum()
 }
 
-/// Returns the last reported usage of all processes. Shared pages of the program count once.
+/// Returns the last reported resource usage, summed over all workers. Memory pages of the program that workers share
+/// count once.
 pub(crate) fn usage(members: &[Member]) -> Usage {
     let mut sum = Usage::default();
     for member in members {

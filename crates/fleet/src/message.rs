@@ -14,23 +14,23 @@ use stats::process::Usage;
 /// Version of the protocol; both sides must have the same version.
 pub const VERSION: u32 = 16;
 
-/// A message to a worker.
+/// A message from the coordinator to a worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum ToWorker {
     /// The plan and the worker's share of it.
     Plan(Box<Share>),
-    /// Groups are about to start. A reachable worker answers [`FromWorker::Armed`].
+    /// Asks the worker to confirm with [`FromWorker::Armed`] that it is reachable, because groups are about to start.
     Arm,
     /// Starts groups, given by their index in the plan, at a time of the run's clock in nanoseconds. The properties are
     /// those that users of any worker set in earlier groups.
     Start { groups: Vec<u32>, at: i64, properties: Vec<(String, String)> },
-    /// Numbers of users of each group that run in the other workers.
+    /// Number of users of each group that run in the other workers.
     Adjust { elsewhere: Vec<u32> },
-    /// Changes the load.
+    /// Changes the numbers of users or the rates of groups, or pauses the load.
     Change(Vec<engine::Live>),
-    /// Ends the users after their samples in flight, or at once.
+    /// Ends the users: after their samples in flight, or immediately if `now` is true.
     Stop { now: bool },
-    /// No further groups will start: send the remaining measurements and end.
+    /// Orders the worker to send the remaining measurements and end: no further groups will start.
     End,
 }
 
@@ -43,7 +43,7 @@ pub struct Share {
     pub plan: Vec<u8>,
     /// Hash of the compiled plan. The worker's compilation must have the same hash.
     pub hash: u64,
-    /// All properties of the run.
+    /// All JMeter properties of the run.
     pub properties: Vec<(String, String)>,
     /// Folder of the plan. It is bytes, because the serialization of paths would reject names that are not UTF-8.
     pub folder: OsString,
@@ -51,21 +51,22 @@ pub struct Share {
     pub evaluated: Evaluated,
     /// Result files that receive every sample.
     pub results: Vec<OsString>,
-    /// Index of this share, and number of all shares.
+    /// Number of this share among all shares, from 0.
     pub index: u32,
+    /// Number of all shares of the run.
     pub count: u32,
-    /// Number of threads that run users.
+    /// Number of threads that run the share's users.
     pub cores: u32,
     pub seed: u64,
     /// Zero of the run's clock, nanoseconds since 1970.
     pub zero: i64,
-    /// If each host runs the whole plan: the host of this share, as a prefix for the names of users.
+    /// Set if each host runs the whole plan: name of this share's host, as a prefix for the names of users.
     pub host: Option<String>,
-    /// Targets that the worker's machine permits, regardless of the properties.
+    /// Targets that the worker's machine permits; they replace those in the run's properties.
     pub allowed: Option<String>,
 }
 
-/// A message from a worker.
+/// A message from a worker to the coordinator.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum FromWorker {
     /// The worker has started.
@@ -76,42 +77,43 @@ pub enum FromWorker {
     Armed,
     /// The measurements of one core in one second.
     Report(Box<Report>),
-    /// All users of the started groups have ended. The properties are those that users have set so far, if any changed
-    /// since the last time.
+    /// All users of the started groups have ended. `properties` are those that users have set so far, if any changed
+    /// since the last such message.
     BatchDone {
         properties: Vec<(String, String)>,
-        /// Number of load changes that the worker has received.
+        /// Number of changes to users or rates that the worker has received; pauses do not count.
         changes: u32,
     },
-    /// A virtual user requested to stop the test.
+    /// A virtual user requested to stop the test: immediately if `now` is true.
     StopAsked { now: bool },
-    /// Samples for a Backend Listener.
+    /// Samples for a Backend Listener, which runs in the coordinator.
     Figures(Box<Figures>),
     /// A message for the user.
     Log(Line),
-    /// The worker has ended, or gave up for a reason. `samples` is the total over its reports.
+    /// The worker ends. `aborted` is the reason if it gave up; `samples` is the total over its reports.
     Done { aborted: Option<String>, samples: u64 },
-    /// A heartbeat, sent once a second by a separate thread.
+    /// A heartbeat, sent once a second by a separate thread of the worker.
     Alive,
 }
 
-/// One second of a worker's core.
+/// The measurements of one second, of one core or of a whole worker.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Report {
     /// Number of the report within the worker, from 1.
     pub seq: u64,
-    /// Resource usage of the worker's process so far.
+    /// Resource usage of the worker's process since its start.
     pub usage: Usage,
-    /// Number of active users of each group in the worker.
+    /// Number of active users of each group in the worker at the end of the second.
     pub active: Vec<u32>,
-    /// Number of users started in the worker so far, and number of ended ones.
+    /// Number of users started in the worker so far.
     pub started: u32,
+    /// Number of users ended in the worker so far.
     pub finished: u32,
     pub snapshot: Box<Snapshot>,
 }
 
 impl Report {
-    /// Returns the number of samples in the report, without transactions.
+    /// Returns the number of samples in the report; transactions do not count.
     pub(crate) fn samples(&self) -> u64 {
         let labels = self.snapshot.labels.iter().filter(|label| !label.transaction);
         labels.map(|label| label.tally.count).sum()

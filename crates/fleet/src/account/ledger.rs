@@ -14,10 +14,10 @@ use super::{Down, Grant, Order, Origin, Record, Up, What};
 /// end.
 const SILENCE: u64 = 5;
 
-/// An entry on the coordinator's disk. The disk must refuse notes with an epoch below its highest one.
+/// An entry of the ledger on the coordinator's disk. The disk must refuse notes with an epoch below its highest one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Note {
-    /// A coordinator has started with this epoch.
+    /// A coordinator with this epoch has started.
     Epoch(u64),
     Granted {
         origin: Origin,
@@ -26,12 +26,12 @@ pub enum Note {
     Record(Record),
 }
 
-/// Limits for the size of grants.
+/// Limits from which the size of grants is computed.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Number of samples that a sender may measure beyond those received.
+    /// Number of samples that a sender may measure beyond those that the ledger has received.
     pub ahead: u64,
-    /// Number of slots for which a sender continues without a message from the coordinator.
+    /// Number of slots for which a sender may continue without a message from the coordinator.
     pub grace: u64,
 }
 
@@ -47,34 +47,34 @@ pub struct Missing {
 /// The balance of a run's samples.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Account {
-    /// Number of received samples.
+    /// Number of samples in all received records.
     pub samples: u64,
-    /// If empty, every sample was counted exactly once.
+    /// Samples that may be missing, by origin. If empty, every sample was counted exactly once.
     pub missing: Vec<Missing>,
 }
 
-/// The coordinator's data about an origin.
+/// The state of one origin, as the coordinator knows it.
 #[derive(Clone, Debug, Default)]
 struct Known {
-    /// Number of the origin's last record.
+    /// Number of the last record that was received from the origin.
     last: u64,
     samples: u64,
     from_slot: u64,
     grant: Grant,
-    /// Maximum number of samples that are lost for ever; `None` while the origin may send more.
+    /// Maximum number of samples that are lost permanently; `None` while the origin may send more records.
     lost: Option<u64>,
 }
 
-/// The coordinator's record of received and missing samples.
+/// The coordinator's account of received samples and of samples that may be missing.
 #[derive(Clone, Debug)]
 pub struct Ledger {
     limits: Limits,
     epoch: u64,
-    /// True if a message contained a higher epoch: another coordinator has taken over.
+    /// True if a message had a higher epoch than this coordinator: another coordinator has taken over.
     deposed: bool,
     known: BTreeMap<Origin, Known>,
     slots: BTreeMap<u64, u64>,
-    /// The last slot in which a message of each sender arrived.
+    /// For each sender: the last slot in which a message of the sender arrived.
     heard: BTreeMap<u32, u64>,
 }
 
@@ -103,7 +103,7 @@ impl Ledger {
         (this, note)
     }
 
-    /// Sets the number of samples that a sender may measure beyond those received, for future grants.
+    /// Sets the number of samples that a sender may measure beyond those received. Applies to future grants.
     pub fn set_ahead(&mut self, ahead: u64) {
         self.limits.ahead = ahead;
     }
@@ -112,7 +112,7 @@ impl Ledger {
         self.epoch
     }
 
-    /// True if another coordinator has taken over: this one must send nothing more.
+    /// True if another coordinator has taken over. Then this coordinator must send no more messages.
     pub fn is_deposed(&self) -> bool {
         self.deposed
     }
@@ -155,7 +155,7 @@ impl Ledger {
         }
     }
 
-    /// Applies a note that is now on disk. Returns the message that may be sent.
+    /// Applies a note that is now on disk. Returns the message that may now be sent.
     pub fn written(&mut self, note: &Note) -> Option<Down> {
         match note {
             Note::Epoch(epoch) => {
@@ -194,14 +194,13 @@ impl Ledger {
         }
     }
 
-    /// Returns the number of samples by slot.
+    /// Returns the number of received samples of each slot.
     pub fn slots(&self) -> &BTreeMap<u64, u64> {
         &self.slots
     }
 
-    /// Returns the first slot that is still open in slot `now`. Earlier slots are closed: all senders that are not
-    /// silent have passed them, or their time limit is over. Later records of closed slots still count, in their own
-    /// slots.
+    /// Returns the first slot that is still open in slot `now`. A slot is closed when all senders that are not silent
+    /// have passed it, or when its time limit is over. Records that arrive later still count, in their own slots.
     pub fn closed_below(&self, now: u64) -> u64 {
         let silent: BTreeSet<u32> = self.silent(now).collect();
         let goes_on = |(origin, known): &(&Origin, &Known)| {
@@ -211,7 +210,7 @@ impl Ledger {
         passed.unwrap_or(now).max(now.saturating_sub(SILENCE)).min(now)
     }
 
-    /// Returns the senders that have not ended and sent nothing for 5 slots.
+    /// Returns the senders that have sent nothing for 5 slots although they have not ended.
     pub fn silent(&self, now: u64) -> impl Iterator<Item = u32> {
         let ended = |sender: u32| {
             let mut of = self.known.iter().filter(|(origin, _)| origin.sender == sender);
@@ -223,7 +222,7 @@ impl Ledger {
             .map(|(s, _)| *s)
     }
 
-    /// Returns the balance by what is on disk.
+    /// Returns the numbers of received and missing samples, according to the notes on disk.
     pub fn account(&self) -> Account {
         let mut account = Account::default();
         for (origin, known) in &self.known {

@@ -13,7 +13,7 @@ use super::{Down, Grant, Order, Origin, Record, Up, What};
 /// Maximum number of records sent without an acknowledgement.
 const WINDOW: usize = 4;
 
-/// An entry on the sender's disk.
+/// An entry of the spool on the sender's disk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Entry {
     /// The sender was started.
@@ -23,7 +23,7 @@ pub enum Entry {
         grant: Grant,
     },
     Spooled(Record),
-    /// The coordinator has this record and all earlier ones.
+    /// The coordinator has this record and all earlier ones: the sender need not keep them.
     Freed {
         epoch: u64,
         origin: Origin,
@@ -31,20 +31,21 @@ pub enum Entry {
     },
 }
 
-/// A sender of measurements.
+/// State of a sender of measurements.
 #[derive(Clone, Debug)]
 pub struct Sender {
     origin: Origin,
     epoch: u64,
     grant: Grant,
     spool: VecDeque<Record>,
-    /// Number of written records of this origin, and number of samples in them.
+    /// Number of records of this origin that are on disk.
     records: u64,
+    /// Number of samples in the records of this origin that are on disk.
     spooled: u64,
-    /// The slot after the last written one.
+    /// The first slot for which no record has been written.
     from_slot: u64,
     ended: bool,
-    /// Number of samples that were counted but are in no record yet.
+    /// Number of samples that were counted but are not yet in a record.
     open: u64,
 }
 
@@ -89,7 +90,7 @@ impl Sender {
         self.origin
     }
 
-    /// Returns the number of samples that may still be counted in this slot. At 0, users must stop.
+    /// Returns the number of samples that the sender may still count in this slot. At 0, users must stop.
     pub fn may_count(&self, slot: u64) -> u64 {
         if self.ended || slot >= self.grant.until || slot < self.from_slot {
             return 0;
@@ -102,12 +103,12 @@ impl Sender {
         self.grant
     }
 
-    /// Returns the number of samples of this origin so far.
+    /// Returns the number of samples that this origin has counted so far.
     pub fn counted(&self) -> u64 {
         self.spooled + self.open
     }
 
-    /// Counts samples. At most [`Self::may_count`] are allowed.
+    /// Adds measured samples to the open slot. The caller may add at most [`Self::may_count`].
     pub fn count(&mut self, samples: u64) {
         self.open += samples;
     }
@@ -178,17 +179,17 @@ impl Sender {
         }
     }
 
-    /// Returns a heartbeat.
+    /// Returns a heartbeat message.
     pub fn here(&self) -> Up {
         Up::Heartbeat { origin: self.origin, epoch: self.epoch }
     }
 
-    /// Returns the records to send, and to resend until they are acknowledged.
+    /// Returns the oldest unacknowledged records, at most [`WINDOW`], to send or resend.
     pub fn due(&self) -> impl Iterator<Item = &Record> {
         self.spool.iter().take(WINDOW)
     }
 
-    /// True if the coordinator has everything.
+    /// True if the coordinator has acknowledged all counted samples.
     pub fn is_clear(&self) -> bool {
         self.spool.is_empty() && self.open == 0
     }
@@ -198,8 +199,7 @@ impl Sender {
     }
 }
 
-/// True if an acknowledgement frees a record. An acknowledgement of another origin never does, even with the same
-/// number.
+/// True if an acknowledgement up to `number` of `origin` covers a record. Acknowledgements of other origins never do.
 fn is_freed(record: &Record, origin: Origin, number: u64) -> bool {
     record.origin == origin && record.number <= number
 }

@@ -15,15 +15,15 @@ use crate::member::Stage;
 use crate::message::{FromWorker, Share, ToWorker};
 use crate::remote::RunState;
 
-/// The states of the run in the workers, as far as they were reported.
+/// The states of the run that workers have reported during a takeover; `None` for those still awaited.
 #[derive(Debug)]
 pub(super) struct Takeover {
     stands: Vec<Option<RunState>>,
 }
 
 impl Takeover {
-    /// Applies a message that changes the state of the run in a worker. Returns false for other messages. A message
-    /// that arrives before the worker's state is already included in that state.
+    /// Applies a message that changes the state of the run in a worker. Returns false for other messages. The worker's
+    /// state includes all messages that arrived earlier.
     pub(super) fn handle(&mut self, worker: u32, message: &FromWorker) -> bool {
         let changes = matches!(
             message,
@@ -58,7 +58,7 @@ impl Fleet {
         Ok(fleet)
     }
 
-    /// Stores the state of the run that a worker has reported.
+    /// Stores the state of the run that a worker has reported during a takeover.
     pub(super) fn found(&mut self, worker: u32, pid: u32, stand: RunState, lost: Vec<Loss>) {
         let Some(taking) = &mut self.taking else { return };
         let Some(member) = self.members.alive(worker) else { return };
@@ -68,7 +68,8 @@ impl Fleet {
         self.advance();
     }
 
-    /// True while a worker has not reported its state. When all have, the run continues.
+    /// True while some worker has not reported its state. After the last one, sends missed orders and lets the run
+    /// continue.
     pub(super) fn waits_for_states(&mut self) -> bool {
         let Some(taking) = &self.taking else { return false };
         let unknown = |(member, stand): (&crate::member::Member, &Option<RunState>)| {
@@ -83,7 +84,7 @@ impl Fleet {
         false
     }
 
-    /// Called when all states are known: sends workers the orders that they have missed.
+    /// Called when all states are known: sends workers the orders that they missed.
     fn settle(&mut self, stands: &[Option<RunState>]) {
         let known = || stands.iter().flatten();
         let last = known().max_by_key(|stand| stand.starts);
@@ -122,7 +123,7 @@ impl Fleet {
         self.continue_end(stands);
     }
 
-    /// Continues the end of the run if the previous coordinator, a user or a worker had started it.
+    /// Resumes ending the run if the previous coordinator, a user or a worker had begun to end it.
     fn continue_end(&mut self, stands: &[Option<RunState>]) {
         let known = || stands.iter().flatten();
         let asked = known().filter_map(|stand| stand.stop_asked).max();

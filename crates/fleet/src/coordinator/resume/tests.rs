@@ -48,7 +48,7 @@ fn plan() -> Plan {
     compiled.plan.unwrap_or_else(|| panic!("{:?}", compiled.diags))
 }
 
-/// Takes over a run with these events. Returns it with the orders that it sends.
+/// Takes over a run whose workers send these events. Returns the coordinator, and the orders that it sends.
 fn taken(news: impl IntoIterator<Item = (u32, WorkerEvent)>) -> (Fleet, Receiver<(u32, ToWorker)>) {
     let (plan, (orders, given)) = (plan(), channel());
     let bus = Scripted { news: news.into_iter().collect(), orders };
@@ -100,10 +100,10 @@ fn first(owes: bool, properties: &[(&str, &str)]) -> RunState {
     RunState { owes, properties: pairs(properties), ..stand }
 }
 
-/// A start order: worker, groups and properties.
+/// The content of a start order: number of the worker, indices of groups, and properties.
 type Started = (u32, Vec<u32>, Vec<(String, String)>);
 
-/// Returns the start orders.
+/// Returns the start orders among all orders sent.
 fn starts(given: &Receiver<(u32, ToWorker)>) -> Vec<Started> {
     let start = |(worker, order)| match order {
         ToWorker::Start { groups, properties, .. } => Some((worker, groups, properties)),
@@ -153,7 +153,7 @@ fn a_stop_before_the_stands_are_known_lets_users_finish() {
     assert!(!orders.iter().any(|(_, order)| matches!(order, ToWorker::End)), "{orders:?}");
 }
 
-/// Lets the time limit for workers to end expire. Returns the losses.
+/// Lets the time limit for workers to end expire. Returns the reported losses.
 fn overdue(fleet: &mut Fleet) -> Vec<String> {
     assert!(matches!(fleet.next_event(Duration::ZERO), Event::Idle), "they have time");
     let (at, _) = fleet.lost_at.as_mut().expect("an end is expected");
