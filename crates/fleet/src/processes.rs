@@ -1,12 +1,12 @@
-//! Workers as child processes of the same program. Each one's standard input is one end of a socket pair.
+//! Workers as child processes of the same program. The standard input of each worker is one end of a socket pair.
 //!
 //! One thread polls all sockets, which are non-blocking. The end of a worker closes its socket. The end of the
 //! coordinator closes all sockets, at which workers end by themselves without a signal. Workers have their own process
 //! groups, so that Ctrl-C reaches only the coordinator.
 //!
-//! A worker sends a heartbeat every second. A worker that is stopped (SIGSTOP) or blocked in the kernel does not. It is
-//! reported after 4 s and killed after 30 s, or earlier if the run is to end at once, so that no run waits for it for
-//! ever.
+//! A worker sends a heartbeat every second. A worker that is stopped (SIGSTOP) or blocked in the kernel sends none: it
+//! is reported after 4 s and killed after 30 s, or after 5 s if the run is to stop immediately. So no run waits for
+//! such a worker for ever.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -22,35 +22,38 @@ use crate::bus::{Bus, Transport, WorkerEvent};
 use crate::frame::{self, Incoming};
 use crate::message::{FromWorker, ToWorker};
 
-/// Workers as processes on this machine.
+/// The bus to workers that are processes on this machine.
 #[derive(Debug)]
 pub struct Processes {
     workers: Vec<Worker>,
     heard: VecDeque<(u32, WorkerEvent)>,
     buffer: Vec<u8>,
-    /// Time at which silence was last counted.
+    /// Time at which the silence of workers was last updated.
     counted: Instant,
-    /// Silence after which a worker is killed.
+    /// Duration of silence after which a worker is killed.
     limit: Duration,
 }
 
-/// Silence that is reported, and silence after which a worker is killed: in general, and when the run is to end at
-/// once. A running worker is silent for at most a second, or a few on an overloaded machine.
+/// Duration of silence after which the user is informed. A running worker is silent for at most a second, or a few
+/// seconds on an overloaded machine.
 const TOLD: Duration = Duration::from_secs(4);
+/// Duration of silence after which a worker is killed.
 const LIMIT: Duration = Duration::from_secs(30);
+/// Duration of silence after which a worker is killed when the run is to stop immediately.
 const LIMIT_AT_END: Duration = Duration::from_secs(5);
-/// Interval of counting silence, and the maximum counted at once: in a longer interval this process itself did not run.
+/// Interval at which the silence of workers is updated.
 const COUNT: Duration = Duration::from_secs(1);
+/// Maximum time that one update adds to the silence: if more has passed, this process itself did not run.
 const COUNT_MOST: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
 struct Worker {
     child: Child,
-    /// `None` if the worker is gone.
+    /// Socket to the worker; `None` if the worker has ended.
     socket: Option<UnixStream>,
     incoming: Incoming,
     outgoing: Vec<u8>,
-    /// Time for which this process has listened without a message from the worker.
+    /// Duration of silence: time for which this process has listened without a message from the worker.
     silent: Duration,
 }
 
@@ -77,7 +80,7 @@ impl Processes {
         })
     }
 
-    /// Counts the silence of workers once per interval.
+    /// Adds the passed time to the silence of all workers, once per interval.
     fn listen(&mut self) {
         let passed = self.counted.elapsed();
         if passed >= COUNT {
@@ -86,7 +89,7 @@ impl Processes {
         }
     }
 
-    /// Counts the silence of workers, and ends those above the limit.
+    /// Updates the silence of all workers, and kills those that exceed the limit.
     fn count_silence(&mut self, passed: Duration) {
         // This process may have been busy: read received messages before counting silence.
         self.wait(Duration::ZERO);
@@ -117,7 +120,7 @@ impl Processes {
         }
     }
 
-    /// Waits for any of the sockets and reads it.
+    /// Waits until some socket is readable or has space for queued bytes, then receives and sends.
     fn wait(&mut self, patience: Duration) {
         let mut ready = Vec::new();
         let mut sockets = Vec::new();
@@ -275,8 +278,8 @@ impl Worker {
         })
     }
 
-    /// Returns the state of the process as the end of a sentence; `None` if a debugger has stopped it, which is not
-    /// limited.
+    /// Returns the operating system's state of the process, as the end of a sentence. `None`: a debugger has stopped
+    /// the process, so its silence is not limited.
     fn state(&self) -> Option<&'static str> {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()));
         let stat = stat.unwrap_or_default();
@@ -289,7 +292,7 @@ impl Worker {
         }
     }
 
-    /// Kills the process. Waits at most a second, because a process blocked in the kernel does not end.
+    /// Kills the process. Waits at most a second for its end, because a process blocked in the kernel does not end.
     fn kill(&mut self) {
         let _ = self.child.kill();
         for _ in 0..100 {
@@ -320,7 +323,8 @@ impl Worker {
         }
     }
 
-    /// Waits for the end of the process and describes how it ended. Kills it first unless it ends by itself.
+    /// Waits for the end of the process and returns a description of it. Kills the process unless it is expected to end
+    /// by itself.
     fn reap(&mut self, ends_by_itself: bool) -> String {
         if !ends_by_itself {
             let _ = self.child.kill();

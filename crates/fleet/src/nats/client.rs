@@ -21,20 +21,22 @@ use wire::tls;
 use super::greeting::{Greeting, Info};
 use super::server::{Login, Server};
 
-/// Time limit for connecting, including TLS and authentication.
+/// Time limit for opening the connection, including TLS and authentication.
 const CONNECT: Duration = Duration::from_secs(5);
-/// Time without input after which the client sends a ping, and after which it closes the connection.
+/// Time without input after which the client sends a ping.
 const ASK: Duration = Duration::from_secs(4);
+/// Time without input after which the client closes the connection.
 const GIVE_UP: Duration = Duration::from_secs(10);
-/// Time limit for sending the last messages.
+/// Time limit for sending the remaining messages when the client is dropped.
 const LEAVE: Duration = Duration::from_millis(500);
-/// Initial and maximum wait before the next connection attempt.
+/// Wait before the first reconnect.
 const BACK_OFF: Duration = Duration::from_millis(50);
+/// Maximum wait before a reconnect.
 const BACK_OFF_MOST: Duration = Duration::from_secs(2);
-/// Number of unsent bytes above which further messages stay in the channel.
+/// Number of unsent bytes in the connection's buffer above which further messages stay in the channel.
 const HIGH: usize = 4 << 20;
 
-/// An event of the connection.
+/// An event of the connection to the server.
 #[derive(Debug)]
 pub(crate) enum Event {
     /// The connection is up. The server accepts payloads of at most `max_payload` bytes.
@@ -47,7 +49,7 @@ pub(crate) enum Event {
         words: String,
         refused: bool,
     },
-    /// The server reported an error but keeps the connection.
+    /// The server reported an error, but the connection remains open.
     Note(String),
     Message {
         subject: String,
@@ -61,7 +63,7 @@ enum Command {
     Subscribe(String),
 }
 
-/// Handle of the connection, which is closed when this is dropped.
+/// Handle of the connection. Dropping it closes the connection.
 #[derive(Debug)]
 pub(crate) struct Client {
     commands: Sender<Command>,
@@ -72,7 +74,8 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Starts the thread, which keeps the connection open until the client is dropped. It passes all events to `say`.
+    /// Starts the thread of a client. The thread keeps the connection open until the client is dropped, and passes all
+    /// events to `say`.
     pub(crate) fn start(
         server: Server,
         login: Login,
@@ -104,19 +107,19 @@ impl Client {
         Ok(Self { commands, wake, closed, queued, thread: thread.map_err(words)? })
     }
 
-    /// Sends a message if the connection is up.
+    /// Sends a message; drops it if the connection is down.
     pub(crate) fn publish(&self, subject: &str, payload: Vec<u8>) {
         debug_assert!(nats::is_subject(subject), "{subject}");
         self.queued.fetch_add(payload.len(), Ordering::Relaxed);
         self.command(Command::Publish(subject.to_owned(), payload));
     }
 
-    /// Returns the number of bytes of messages that wait for the connection.
+    /// Returns the number of bytes in messages that are not sent yet.
     pub(crate) fn queued(&self) -> usize {
         self.queued.load(Ordering::Relaxed)
     }
 
-    /// Subscribes to a subject, also after reconnects.
+    /// Subscribes to a subject. The subscription is renewed after a reconnect.
     pub(crate) fn subscribe(&self, subject: &str) {
         self.command(Command::Subscribe(subject.to_owned()));
     }
@@ -205,7 +208,7 @@ impl Thread {
         }
     }
 
-    /// Waits before the next attempt, plus a random time, so that thousands of agents do not reconnect at once.
+    /// Waits before a reconnect. A random time is added, so that thousands of agents do not reconnect at the same time.
     fn pause(&mut self, wait: Duration) {
         let mut random = [0];
         let _ = aws_lc_rs::rand::fill(&mut random);
@@ -222,7 +225,7 @@ impl Thread {
         }
     }
 
-    /// Opens the connection up to successful authentication.
+    /// Opens a connection, with TLS if required, and authenticates.
     fn connect(&self) -> Result<(Line, Info), Ended> {
         let until = Instant::now() + CONNECT;
         let Server { host, port, .. } = &self.server;
@@ -265,7 +268,7 @@ impl Thread {
         Ok((line, info))
     }
 
-    /// Transfers messages until the connection ends.
+    /// Sends and receives messages until the connection ends.
     fn carry(&mut self, line: &mut Line) -> Result<(), Ended> {
         let (mut heard, mut asked) = (Instant::now(), false);
         loop {
@@ -295,7 +298,7 @@ impl Thread {
         }
     }
 
-    /// Handles all received operations.
+    /// Handles all received protocol operations.
     fn handle(&mut self, line: &mut Line) -> Result<(), Ended> {
         let came = Instant::now();
         let mut answer = Vec::new();
@@ -324,7 +327,7 @@ impl Thread {
         Ok(())
     }
 
-    /// Executes commands. Without a connection, messages are dropped.
+    /// Executes the queued commands of the client's handle. Messages are dropped while there is no connection.
     fn drain_commands(&mut self, mut line: Option<&mut Line>) {
         while line.as_ref().is_none_or(|line| line.out.len() < HIGH) {
             let command = match self.commands.try_recv() {
@@ -369,13 +372,13 @@ fn refusal(words: &str) -> Ended {
     Ended { words: format!("the server reports an error: {words}"), refused }
 }
 
-/// The socket and its buffers.
+/// The socket of a connection, with its TLS state and buffers.
 struct Line {
     socket: TcpStream,
     tls: Option<tls::Client>,
     /// Received TLS data that is not decrypted yet.
     cipher: Vec<u8>,
-    /// Received bytes that are not a complete operation yet.
+    /// Decrypted bytes that are not a complete protocol operation yet.
     plain: Vec<u8>,
     out: Vec<u8>,
     buffer: Vec<u8>,
@@ -404,7 +407,7 @@ impl Line {
         self.flush().map_err(Ended::from)
     }
 
-    /// Sends as much as the socket accepts.
+    /// Sends as many of the unsent bytes as the socket accepts.
     fn flush(&mut self) -> io::Result<()> {
         let mut sent = 0;
         while sent < self.out.len() {
@@ -419,7 +422,8 @@ impl Line {
         Ok(())
     }
 
-    /// Waits for input, for space to send, or for a wake-up, and reads. Returns true if bytes were received.
+    /// Waits until the socket is readable or writable or the thread is woken, and receives. Returns true if bytes were
+    /// received.
     fn wait(&mut self, woken: Option<&UnixStream>, patience: Duration) -> Result<bool, Ended> {
         let mut flags = PollFlags::IN;
         if !self.out.is_empty() {
@@ -494,7 +498,7 @@ impl Line {
         self.open()
     }
 
-    /// Waits until bytes are received.
+    /// Waits until bytes are received. Fails at `until`, with a message that names `what` was expected.
     fn step(&mut self, until: Instant, what: &str) -> Result<(), Ended> {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
@@ -505,7 +509,7 @@ impl Line {
         self.wait(None, left).map(drop)
     }
 
-    /// Returns the server's INFO message.
+    /// Waits for the server's INFO message and returns it.
     fn info(&mut self, until: Instant) -> Result<Info, Ended> {
         loop {
             let told = nats::next(&self.plain, Limits::default()).map_err(|e| e.to_string())?;

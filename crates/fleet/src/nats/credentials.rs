@@ -12,8 +12,8 @@ pub(crate) fn env(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// Returns the credentials in the environment for use on another machine: variables with their values, or with the
-/// content of the files that they name.
+/// Collects the operator's credentials from the environment, to send them to another machine: each variable with its
+/// value, or with the content of the file that the value names.
 pub(crate) fn credentials() -> Result<Vec<(String, String)>, String> {
     let mut credentials = Vec::new();
     for name in [var::USER, var::PASSWORD, var::TOKEN] {
@@ -27,10 +27,10 @@ pub(crate) fn credentials() -> Result<Vec<(String, String)>, String> {
     Ok(credentials)
 }
 
-/// Variables that name credential files.
+/// Environment variables whose values are paths of credential files.
 const FILES: [&str; 4] = [var::CREDS, var::CA, var::OPERATOR_SECRET, var::SEAL];
 
-/// Credentials received from another machine. Those that belong in files are written to a folder that only this user
+/// Credentials received from another machine. Credentials that are files are written to a folder that only this user
 /// can read. Dropping this value deletes the folder.
 #[derive(Debug)]
 pub(crate) struct LentCredentials {

@@ -9,9 +9,10 @@
 //!
 //! A message is a signature and a body. The signature also covers the kind of the message and the agent's name, so a
 //! message cannot be used as another kind or for another agent. Orders are signed with the operator's key. Offers and
-//! words are signed with a key that the agent generates when it starts. The content of packets is encrypted in addition
-//! ([`super::sealed`]). Recorded messages cannot be replayed: a reservation order contains a random number from the
-//! agent's offer, which is valid once. All later messages contain the random session number of the coordinator.
+//! replies are signed with a key that the agent generates when it starts. The content of packets is encrypted in
+//! addition ([`super::sealed`]). Recorded messages cannot be replayed: a reservation order contains a random number
+//! from the agent's offer, which is valid once. All later messages contain the random session number of the
+//! coordinator.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -21,32 +22,32 @@ use super::link::Packet;
 use super::sealed::{Fingerprint, Half};
 use crate::remote::Offered;
 
-/// A random number that cannot be guessed.
+/// A random number of 128 bits, used as nonce or session number.
 pub(crate) type RandomId = [u8; 16];
 
-/// An offer of an agent.
+/// A message with which a waiting agent offers itself to coordinators.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Offer {
-    /// The number that a reservation order must contain.
+    /// The random number that a reservation order for this offer must contain.
     pub(crate) nonce: RandomId,
-    /// The key with which the agent signs until it ends.
+    /// The public key that verifies the agent's messages until the agent ends.
     pub(crate) key: [u8; 32],
-    /// The agent's public key for the key exchange of the next stream, and the fingerprint of the key that it shares
-    /// with the operator.
+    /// The agent's public key for the key exchange of the next stream.
     pub(crate) half: Half,
+    /// Fingerprint of the key that the agent shares with the operator.
     pub(crate) mark: Option<Fingerprint>,
     /// Hash of the agent's program, which must equal that of the coordinator.
     pub(crate) program: String,
     pub(crate) zone: String,
     pub(crate) labels: Vec<(String, String)>,
-    /// True if the agent works for a run.
+    /// True if the agent is reserved for a run.
     pub(crate) busy: bool,
     /// The last session whose reservation order the agent refused, with the reason.
     pub(crate) refusal: Option<(RandomId, String)>,
     pub(crate) offered: Offered,
 }
 
-/// A message of a coordinator to an agent.
+/// A signed message of a coordinator to an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Order {
     pub(crate) session: RandomId,
@@ -55,7 +56,7 @@ pub(crate) struct Order {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum OrderKind {
-    /// The agent works for a run from now on. It closes the stream after `patience` seconds without a message of the
+    /// Reserves the agent for a run. The agent closes the stream after `patience` seconds without a message of the
     /// coordinator.
     Reserve {
         nonce: RandomId,
@@ -64,10 +65,10 @@ pub(crate) enum OrderKind {
         half: Half,
     },
     Packet(Packet),
-    /// The coordinator needs the agent no longer.
+    /// Releases the agent: the run needs it no longer.
     Close,
-    /// Another coordinator takes over the run. `former` lists the earlier sessions that the agent may still be in. A
-    /// new stream starts in this session.
+    /// Lets another coordinator take over the run. `former` lists the earlier sessions of the run, one of which the
+    /// agent is in. A new stream starts in the session of this order.
     Take {
         former: Vec<RandomId>,
         patience: u32,
@@ -75,7 +76,7 @@ pub(crate) enum OrderKind {
     },
 }
 
-/// A message of a reserved agent.
+/// A signed message of a reserved agent to the coordinator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Reply {
     pub(crate) session: RandomId,
@@ -85,14 +86,15 @@ pub(crate) struct Reply {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ReplyKind {
     Packet(Packet),
-    /// The stream ends, for this reason.
+    /// The agent closes the stream, for this reason.
     Close(String),
 }
 
-/// Maximum number of bytes by which a packet's message exceeds its content: signature, numbers, lengths.
+/// Maximum number of bytes that a packet's message has in addition to the packet's content: signature, numbers,
+/// lengths.
 pub(crate) const OVERHEAD: usize = 256;
 
-/// The kind of a message. The signature covers it.
+/// The kind of a signed message. The signature covers the kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Offer,
@@ -100,7 +102,7 @@ pub(crate) enum Kind {
     Reply,
 }
 
-/// Returns the bytes that are signed.
+/// Returns the bytes that a message's signature covers.
 fn signed(kind: Kind, agent: &str, body: &[u8]) -> Vec<u8> {
     let kind = match kind {
         Kind::Offer => "offer",
@@ -112,7 +114,7 @@ fn signed(kind: Kind, agent: &str, body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Returns a message with its signature. Without a key the signature is zeros.
+/// Returns a message with its signature. Without a key, the signature bytes are 0.
 pub(crate) fn seal(
     key: Option<&Secret>,
     (kind, agent): (Kind, &str),
@@ -124,8 +126,8 @@ pub(crate) fn seal(
     [&seal[..], &body].concat()
 }
 
-/// Verifies and parses a message; `None` if it is malformed or its signature is wrong. Without a key any signature is
-/// accepted.
+/// Verifies and parses a message. Returns `None` if the message is malformed or its signature is wrong. Without a key,
+/// any signature is accepted.
 pub(crate) fn open<T: DeserializeOwned>(
     key: Option<&Public>,
     (kind, agent): (Kind, &str),
@@ -142,7 +144,7 @@ pub(crate) fn open_offer(agent: &str, bytes: &[u8]) -> Option<Offer> {
     open(Some(&Public::of(offer.key)), (Kind::Offer, agent), bytes)
 }
 
-/// Returns a random number that cannot be guessed.
+/// Generates a random number of 128 bits.
 pub(crate) fn random_id() -> Result<RandomId, String> {
     let mut bytes = RandomId::default();
     aws_lc_rs::rand::fill(&mut bytes)
@@ -150,11 +152,12 @@ pub(crate) fn random_id() -> Result<RandomId, String> {
     Ok(bytes)
 }
 
-/// The subjects of the messages.
+/// Returns the subject of calls to a pool.
 pub(crate) fn call(pool: &str) -> String {
     format!("throng.call.{pool}")
 }
 
+/// Returns the subject of an agent's offers to a pool.
 pub(crate) fn offer(pool: &str, agent: &str) -> String {
     format!("throng.offer.{pool}.{agent}")
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::server::Login;
 
-/// The server's description of itself, limited to the fields that the client needs.
+/// The server's INFO message, limited to the fields that the client needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub(super) struct Info {
@@ -15,7 +15,7 @@ pub(super) struct Info {
     pub(super) tls_required: bool,
     pub(super) tls_available: bool,
     pub(super) auth_required: bool,
-    /// The challenge for clients that authenticate with a key.
+    /// Random text that the client signs to authenticate with a key; `None` if the server requires no key.
     pub(super) nonce: Option<String>,
 }
 
@@ -33,7 +33,7 @@ impl Info {
     }
 }
 
-/// The client's description of itself.
+/// The client's CONNECT message.
 pub(super) struct Greeting<'a> {
     pub(super) login: &'a Login,
     pub(super) name: &'a str,
@@ -48,7 +48,7 @@ struct Connect<'a> {
     name: &'a str,
     lang: &'a str,
     version: &'a str,
-    /// Protocol version 1: the server may send its description repeatedly.
+    /// Version 1 of the client protocol: the server may send further INFO messages.
     protocol: u8,
     echo: bool,
     headers: bool,

@@ -18,28 +18,29 @@ use super::reserve::{ReservedAgent, ReservedAgents, StreamHandover};
 use crate::frame::{self, Incoming};
 use crate::remote::{AgentEvent, FromAgent, ToAgent, nanos};
 
-/// Maximum length of a packet in bytes; less if the server's limit is lower.
+/// Maximum number of bytes in a packet; fewer if the server's limit is lower.
 const CHUNK: usize = 128 << 10;
 /// Interval at which the streams send pending packets.
 const TICK: Duration = Duration::from_millis(50);
-/// Maximum length of an agent's message in bytes; reports of a hundred thousand labels are shorter.
+/// Maximum length of an agent's message in bytes. A report with a hundred thousand labels is shorter.
 pub(crate) const LONGEST: usize = 64 << 20;
 
-/// An input of the hub's thread.
+/// An event for the hub's thread: from the NATS connection, or a command of a stream's handle.
 #[derive(Debug)]
 pub(crate) enum Input {
     Bus(Event),
     Send(u32, Vec<u8>),
     Close(u32),
-    /// Close all streams.
+    /// Closes all streams and ends the thread.
     End,
 }
 
-/// The state of a stream, shared by the thread and the handle.
+/// The state of a stream that the hub's thread shares with the stream's handle.
 #[derive(Debug)]
 struct State {
-    /// Number of bytes in the channel, and number of bytes that the agent has not acknowledged.
+    /// Number of bytes in the channel to the hub's thread.
     pending: AtomicUsize,
+    /// Number of bytes that the link holds and the agent has not acknowledged.
     queued: AtomicUsize,
     last: AtomicI64,
     ended: AtomicBool,
@@ -48,7 +49,7 @@ struct State {
     up: Arc<AtomicBool>,
 }
 
-/// Handle of the stream to an agent.
+/// Handle of the stream to one agent.
 #[derive(Debug)]
 pub(crate) struct NatsStream {
     number: u32,
@@ -58,7 +59,7 @@ pub(crate) struct NatsStream {
     _end: Arc<End>,
 }
 
-/// Ends the thread when the last stream is dropped, and waits until it has released the agents.
+/// Guard of the hub's thread. Dropping the last stream ends the thread, and waits until it has released the agents.
 #[derive(Debug)]
 struct End {
     to: Sender<Input>,
@@ -81,7 +82,7 @@ impl NatsStream {
         Ok(())
     }
 
-    /// Returns the data that another coordinator needs to take over the stream.
+    /// Returns the data with which another coordinator can take over this stream.
     pub(crate) fn handover(&self) -> &StreamHandover {
         &self.found
     }
@@ -98,7 +99,7 @@ impl NatsStream {
         self.state.ended.load(Ordering::Relaxed)
     }
 
-    /// True if messages could arrive. While the server is unreachable, an agent does not count as silent.
+    /// True if the connection to the server is up. While it is down, an agent does not count as silent.
     pub(crate) fn hears(&self) -> bool {
         self.state.up.load(Ordering::Relaxed)
     }
@@ -107,7 +108,7 @@ impl NatsStream {
         let _ = self.to.send(Input::Close(self.number));
     }
 
-    /// Waits until all bytes are acknowledged, closes the stream, and returns how it ended.
+    /// Waits until the agent has acknowledged all bytes, closes the stream, and returns the reason of its end.
     pub(crate) fn end(&self, patience: Duration) -> String {
         let until = Instant::now() + patience;
         while !self.has_ended() && self.queued() > 0 && Instant::now() < until {
@@ -119,7 +120,7 @@ impl NatsStream {
     }
 }
 
-/// The thread's data of a stream.
+/// The hub thread's state of one stream.
 struct Stream {
     agent: ReservedAgent,
     link: Link,
@@ -128,7 +129,8 @@ struct Stream {
     closed: bool,
 }
 
-/// Starts the thread for reserved agents. Their messages are sent to `say` with the agent's number.
+/// Starts the hub's thread for reserved agents, and returns their streams. Messages of agents are sent to `say` with
+/// the agent's number.
 pub(crate) fn start(
     reserved: ReservedAgents,
     (clock, say): (Instant, Sender<(u32, AgentEvent)>),
@@ -286,7 +288,7 @@ impl Hub {
         }
     }
 
-    /// Adds bytes to an agent's stream.
+    /// Adds received bytes to an agent's stream, and passes on the messages that are now complete.
     fn feed(&mut self, number: usize, bytes: &[u8], came: Instant) {
         let stream = &mut self.streams[number];
         if bytes.is_empty() {
@@ -320,7 +322,7 @@ impl Hub {
         let _ = self.say.send((number as u32, AgentEvent::Ended(String::new())));
     }
 
-    /// Sends pending packets of all streams.
+    /// Sends the due packets of all streams.
     fn send(&mut self) {
         if !self.up.load(Ordering::Relaxed) {
             return;

@@ -9,12 +9,15 @@ use std::fmt;
 use aws_lc_rs::rand;
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 
-/// Prefix bytes of a secret key and of a user's key; see nkeys.
+/// Prefix byte of a secret key, as nkeys defines it.
 const SEED: u8 = 18 << 3;
+/// Prefix byte of the key of a server's user, as nkeys defines it.
 const USER: u8 = 20 << 3;
-/// Length of a key and of a signature in bytes.
+/// Length of a key in bytes.
 const KEY: usize = 32;
+/// Length of a signature in bytes.
 pub(crate) const SIGNATURE: usize = 64;
+/// Digits of base32.
 const ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
 /// A secret key.
@@ -41,7 +44,7 @@ impl fmt::Debug for Public {
 }
 
 impl Secret {
-    /// Generates a key. The error is a sentence: the system returns no random numbers.
+    /// Generates a key. Fails if the system returns no random numbers.
     pub fn new() -> Result<Self, String> {
         let mut seed = [0; KEY];
         rand::fill(&mut seed)
@@ -55,7 +58,7 @@ impl Secret {
         Ok(Self { pair, seed, kind })
     }
 
-    /// Finds the key in a string, like `SUAM…`. Other lines, as in a credentials file, are ignored.
+    /// Parses the first line that is a secret key, such as `SUAM…`. Other lines, as in a credentials file, are ignored.
     pub fn read(text: &str) -> Result<Self, String> {
         let mut lines = text.lines().map(str::trim);
         let line = lines.find(|line| line.starts_with('S') && line.len() == 58);
@@ -73,7 +76,7 @@ impl Secret {
         Self::of(seed, kind)
     }
 
-    /// Returns the key as text.
+    /// Returns the secret key in the format of nkeys.
     pub fn text(&self) -> String {
         let head = [SEED | self.kind >> 5, (self.kind & 0b1_1111) << 3];
         encode(&[&head[..], &self.seed].concat())
@@ -93,7 +96,7 @@ impl Secret {
 }
 
 impl Public {
-    /// Finds the key in a string, like `UDXU…`. Lines that begin with `#` are ignored.
+    /// Parses the public key in a string, such as `UDXU…`. Lines that begin with `#` are ignored.
     pub fn read(text: &str) -> Result<Self, String> {
         let mut lines = text.lines().map(str::trim);
         let line = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
@@ -108,7 +111,7 @@ impl Public {
         }
     }
 
-    /// Returns the key as text, with the prefix of a user.
+    /// Returns the public key in the format of nkeys, as the key of a user.
     pub fn text(&self) -> String {
         encode(&[&[USER][..], &self.0].concat())
     }
@@ -189,7 +192,7 @@ mod tests {
         assert!(!format!("{secret:?}").contains(&text), "a secret is never shown");
     }
 
-    /// A key pair from the documentation of nk, the tool of NATS's authors.
+    /// Reads a key pair from the documentation of nk, the key tool of NATS.
     #[test]
     fn keys_of_the_tool_are_read() {
         let seed = "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY";

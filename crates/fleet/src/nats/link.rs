@@ -2,28 +2,29 @@
 //!
 //! The bytes of a direction are cut into packets, numbered from 1. The receiver accepts only the next number, stores
 //! packets that arrive early, and acknowledges the number up to which it has all packets. Unacknowledged packets are
-//! resent after a timeout, and at once after a reconnect. The link has no I/O and no clock: the caller passes packets
-//! and the time. Unacknowledged and stored packets are limited.
+//! resent after a timeout, and immediately after a reconnect. The link has no I/O and no clock: the caller passes
+//! packets and the time. Unacknowledged and stored packets are limited.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of unacknowledged bytes.
+/// Maximum number of sent bytes that are not acknowledged.
 const WINDOW: usize = 2 << 20;
 /// Maximum number of stored packets that arrived early.
 const EARLY: usize = 512;
-/// Initial and maximum time after which a packet is resent.
+/// Time without an acknowledgement after which a packet is first resent.
 const RESEND: Duration = Duration::from_secs(1);
+/// Maximum time between two resends of a packet.
 const RESEND_MOST: Duration = Duration::from_secs(8);
 
-/// A numbered packet of a stream, which also acknowledges packets of the other side.
+/// A packet of a stream. It may carry bytes, and acknowledges packets of the other side.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Packet {
-    /// Number among the packets with bytes; 0 for a packet without bytes.
+    /// Number of the packet among those that carry bytes, from 1; 0 for a packet without bytes.
     pub(crate) number: u64,
-    /// The sender of this packet has received all packets of the other side up to this number.
+    /// Number up to which the sender of this packet has received all packets of the other side.
     pub(crate) has: u64,
     #[serde(with = "crate::bytes")]
     pub(crate) bytes: Vec<u8>,
@@ -41,17 +42,17 @@ struct Sent {
 /// One end of a stream in both directions.
 #[derive(Debug)]
 pub(crate) struct Link {
-    /// Maximum number of bytes per packet.
+    /// Maximum number of the stream's bytes per packet.
     chunk: usize,
     waiting: VecDeque<u8>,
     sent: VecDeque<Sent>,
     in_flight: usize,
     next: u64,
     patience: Duration,
-    /// All packets of the other side up to this number were received.
+    /// Number up to which all packets of the other side were received.
     has: u64,
     early: BTreeMap<u64, Vec<u8>>,
-    /// True if a received packet is to be acknowledged.
+    /// True if a packet was received that is not acknowledged yet.
     owes: bool,
 }
 
@@ -71,17 +72,17 @@ impl Link {
         }
     }
 
-    /// Appends bytes to the stream.
+    /// Appends bytes to the outgoing stream.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.waiting.extend(bytes);
     }
 
-    /// Returns the number of bytes that the other side has not acknowledged.
+    /// Returns the number of outgoing bytes that the other side has not acknowledged.
     pub(crate) fn queued(&self) -> usize {
         self.waiting.len() + self.in_flight
     }
 
-    /// Handles a packet. Returns the bytes of the stream that are now complete.
+    /// Handles a received packet. Returns the bytes with which the incoming stream continues without gaps.
     pub(crate) fn receive(&mut self, packet: Packet) -> Vec<u8> {
         // An acknowledgement of a packet that was never sent is ignored.
         if packet.has < self.next {
@@ -109,7 +110,7 @@ impl Link {
         bytes
     }
 
-    /// Returns the packets to send now.
+    /// Returns the packets that are to be sent or resent at `now`.
     pub(crate) fn due(&mut self, now: Duration) -> Vec<Packet> {
         let mut packets = Vec::new();
         let has = self.has;
@@ -141,7 +142,7 @@ impl Link {
         packets
     }
 
-    /// Resends all unacknowledged packets: after a reconnect they may be lost.
+    /// Makes all unacknowledged packets due immediately: after a reconnect they may be lost.
     pub(crate) fn resend(&mut self) {
         (self.patience, self.owes) = (RESEND, true);
         for sent in &mut self.sent {

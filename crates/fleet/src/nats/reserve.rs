@@ -18,18 +18,20 @@ use super::key::{Public, Secret};
 use super::sealed::{Half, Keys, Own, Shared, Side};
 use super::server::{Login, POOL, Server, read, shared, var};
 
-/// Maximum wait for the server, and for enough agents.
+/// Maximum wait for the connection to the server.
 const SERVER: Duration = Duration::from_secs(15);
+/// Maximum wait for offers of enough agents.
 const AGENTS: Duration = Duration::from_secs(60);
-/// Time to wait for further agents if no number was requested.
+/// Time to wait for further offers if the user requested no number of agents.
 const MORE: Duration = Duration::from_secs(2);
-/// Interval of calls and of reservation orders, and time after which an agent that does not start is given up.
+/// Interval at which calls to the pool, and orders to agents that have not answered, are repeated.
 pub(super) const CALL: Duration = Duration::from_millis(500);
+/// Time after which a reservation fails because an agent has not acknowledged its order.
 const BEGIN: Duration = Duration::from_secs(10);
 /// Maximum number of labels of an agent.
 pub(super) const LABELS: usize = 32;
 
-/// The requested agents.
+/// The agents that the user requests for a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pools {
     pub server: Server,
@@ -49,8 +51,9 @@ pub(crate) struct ReservedAgent {
     pub(crate) name: String,
     pub(crate) zone: String,
     pub(super) key: Public,
-    /// The agent's public key for the key exchange, and the resulting keys of the stream.
+    /// The agent's public key for the key exchange.
     pub(super) half: Half,
+    /// The keys with which the packets of the stream are encrypted.
     pub(super) keys: Keys,
     pub(super) session: RandomId,
 }
@@ -58,19 +61,19 @@ pub(crate) struct ReservedAgent {
 /// The data that another coordinator needs to take over the stream to an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StreamHandover {
-    /// The key with which the agent signs.
+    /// The public key that verifies the agent's messages.
     pub(super) key: [u8; 32],
     /// The agent's public key for the key exchange of the stream.
     pub(super) half: Half,
-    /// The current session, preceded by the sessions in which the agent may still be.
+    /// Sessions of the run on this agent: the current one last, before it those in which the agent may still be.
     pub(super) sessions: Vec<RandomId>,
 }
 
-/// Maximum number of stored sessions: this many coordinators may fail in a row to take over a run.
+/// Maximum number of stored sessions. So many coordinators in succession may fail to take over a run.
 const SESSIONS: usize = 16;
 
 impl StreamHandover {
-    /// Adds a new session. It must be saved before it is sent to the agent.
+    /// Appends a new session. The caller must save the data before sending the session to the agent.
     pub(crate) fn next(mut self) -> Result<Self, String> {
         self.sessions.push(envelope::random_id()?);
         let over = self.sessions.len().saturating_sub(SESSIONS);
@@ -96,7 +99,8 @@ pub(crate) struct ReservedAgents {
     pub(super) max_payload: usize,
 }
 
-/// The coordinator's key pair for the key exchange of its streams, and the key that it shares with the agents.
+/// The coordinator's key pair for the key exchanges of its streams, and the key that the operator shares with the
+/// agents.
 #[derive(Debug)]
 pub(super) struct Seals {
     pub(super) own: Own,
@@ -104,26 +108,26 @@ pub(super) struct Seals {
 }
 
 impl Seals {
-    /// Returns the keys of a stream to an agent.
+    /// Returns the encryption keys of the stream to an agent.
     pub(super) fn keys(&self, half: &Half, about: (RandomId, &str)) -> Result<Keys, String> {
         self.own.keys(Side::Coordinator, half, self.shared.as_ref(), about)
     }
 }
 
-/// The credentials of a coordinator.
+/// The credentials of a coordinator for a NATS server and its agents.
 #[derive(Debug)]
 pub(crate) struct Access {
     pub(super) login: Login,
-    /// The operator's key that signs orders.
+    /// Secret key of the operator, which signs orders.
     pub(super) operator: Option<Secret>,
     /// The key that the operator shares with the agents.
     pub(super) shared: Option<Shared>,
-    /// Hash of this program.
+    /// Hash of this program, which agents' programs must equal.
     pub(super) program: String,
 }
 
 impl Access {
-    /// Returns the credentials for a server. `env` reads environment variables.
+    /// Reads the credentials for a server. `env` returns environment variables.
     pub(crate) fn of(
         server: &Server,
         env: impl Fn(&str) -> Option<String>,
@@ -138,7 +142,7 @@ impl Access {
     }
 }
 
-/// Finds agents that could be reserved. Returns their names, grouped by zone.
+/// Finds agents that could be reserved, but reserves none. Returns their names, grouped by zone.
 pub(crate) fn find_free(
     asked: &Pools,
     access: Access,
@@ -154,7 +158,8 @@ pub(crate) fn find_free(
     Ok(found.into_iter().map(|(_, name)| name).collect())
 }
 
-/// Reserves agents. Each closes its stream after `patience` seconds without a message of the coordinator.
+/// Reserves agents for a run. Each agent closes its stream after `patience` seconds without a message of the
+/// coordinator.
 pub(crate) fn reserve(
     asked: &Pools,
     access: Access,
@@ -179,12 +184,12 @@ pub(super) struct Reservation<'a> {
     cancelled: &'a dyn Fn() -> bool,
     /// The last offer of each agent.
     pub(super) offers: BTreeMap<String, Offer>,
-    /// The last reason why the server could not be reached.
+    /// The reason for which the server could not be reached last.
     down: String,
 }
 
 impl<'a> Reservation<'a> {
-    /// Connects to the server in the background.
+    /// Starts to connect to the server, in the background.
     pub(super) fn start(
         asked: &'a Pools,
         access: Access,
@@ -215,7 +220,8 @@ impl<'a> Reservation<'a> {
         self.asked.server.pool.as_deref().unwrap_or(POOL)
     }
 
-    /// Waits briefly for an event and handles it. Returns a message of a reserved agent: its name and the bytes.
+    /// Waits briefly for an event of the connection and handles it. If the event is a message of a reserved agent,
+    /// returns the agent's name and the message.
     pub(super) fn listen(
         &mut self,
         note: &mut dyn FnMut(&str),
@@ -274,7 +280,7 @@ impl<'a> Reservation<'a> {
         Ok(())
     }
 
-    /// Calls until enough agents have offered themselves.
+    /// Sends calls to the pool until enough agents have offered themselves.
     fn gather(&mut self, note: &mut dyn FnMut(&str)) -> Result<(), String> {
         let (begun, mut called) = (Instant::now(), None::<Instant>);
         let mut first = None::<Instant>;
@@ -331,7 +337,7 @@ impl<'a> Reservation<'a> {
             .map(|(name, value)| format!("does not have the label {name}={value}"))
     }
 
-    /// Returns the agents to reserve if there are enough, taken from the zones in turn.
+    /// Returns the names of the agents to reserve, taken from the zones in turn; `None` while there are not enough.
     fn chosen(&self) -> Option<Vec<String>> {
         let fit = || {
             let meant = self.offers.iter().filter(|(name, _)| self.is_meant(name));
@@ -379,7 +385,8 @@ impl<'a> Reservation<'a> {
         Ok(())
     }
 
-    /// Sends reservation orders to the agents until each has answered.
+    /// Sends reservation orders, and repeats them until every agent has acknowledged. Fails if an agent refuses or is
+    /// late.
     fn begin(&mut self, patience: u32, note: &mut dyn FnMut(&str)) -> Result<(), String> {
         let (begun, mut ordered) = (Instant::now(), None::<Instant>);
         let mut answered = vec![false; self.reserved.agents.len()];
@@ -471,7 +478,7 @@ impl<'a> Reservation<'a> {
     }
 }
 
-/// True if the strings in an offer are valid. They become parts of names and messages.
+/// True if the strings in an offer are short and have only valid characters, because they become parts of messages.
 fn is_plain(offer: &Offer) -> bool {
     let label = |(name, value): &(String, String)| is_token(name) && is_token(value);
     (offer.zone.is_empty() || is_token(&offer.zone))

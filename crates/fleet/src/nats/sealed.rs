@@ -15,11 +15,11 @@ use aws_lc_rs::{hkdf, hmac};
 use super::envelope::RandomId;
 use super::link::Packet;
 
-/// Length of a half and of the shared key in bytes.
+/// Length in bytes of a public key, and of the key that operator and agents share.
 const KEY: usize = 32;
 /// A public X25519 key: one side's half of the key exchange.
 pub(crate) type Half = [u8; KEY];
-/// Fingerprint of the shared key, by which two sides check that they have the same key.
+/// Fingerprint of the shared key, by which coordinator and agent check that they have the same key.
 pub(crate) type Fingerprint = [u8; 8];
 
 /// The key that an operator shares with its agents.
@@ -33,14 +33,14 @@ impl fmt::Debug for Shared {
 }
 
 impl Shared {
-    /// Generates a key. The error is a sentence: the system returns no random numbers.
+    /// Generates a shared key. Fails if the system returns no random numbers.
     pub(super) fn new() -> Result<Self, String> {
         let mut key = [0; KEY];
         aws_lc_rs::rand::fill(&mut key).map_err(|_| NO_RANDOM.to_owned())?;
         Ok(Self(key))
     }
 
-    /// Reads a key from a string: 64 hexadecimal digits on a line. Lines that begin with `#` are ignored.
+    /// Parses a shared key: 64 hexadecimal digits on a line. Lines that begin with `#` are ignored.
     pub(super) fn read(text: &str) -> Result<Self, String> {
         let mut lines = text.lines().map(str::trim);
         let line = lines.find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or("");
@@ -55,7 +55,7 @@ impl Shared {
         Ok(Self(key))
     }
 
-    /// Returns the key as text.
+    /// Returns the shared key as 64 hexadecimal digits.
     pub(super) fn text(&self) -> String {
         let digit = |four: u8| char::from_digit(four.into(), 16).unwrap_or_default();
         self.0.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
@@ -73,7 +73,7 @@ impl Shared {
 
 const NO_RANDOM: &str = "the system's random number generator failed";
 
-/// The key pair of one side.
+/// One side's key pair for the key exchange.
 pub(super) struct Own {
     secret: PrivateKey,
     half: Half,
@@ -106,7 +106,7 @@ impl Own {
         self.half
     }
 
-    /// Returns the keys of a stream with the other side.
+    /// Derives the encryption keys of a stream from this key pair, the other side's public key and the shared key.
     pub(super) fn keys(
         &self,
         side: Side,
@@ -145,7 +145,7 @@ impl Own {
     }
 }
 
-/// The keys of a stream.
+/// The encryption keys of a stream, one for each direction.
 pub(super) struct Keys {
     out: LessSafeKey,
     into: LessSafeKey,
@@ -200,7 +200,7 @@ mod tests {
         Packet { number, has: 3, bytes: bytes.to_vec() }
     }
 
-    /// Returns the keys of both sides: the agent's and the coordinator's.
+    /// Returns the stream keys that the agent and the coordinator derive.
     fn pair(of_agent: Option<&Shared>, of_coordinator: Option<&Shared>) -> (Keys, Keys) {
         let (agent, coordinator) = (Own::new().expect("a half"), Own::new().expect("a half"));
         let about = ([7; 16], "a1");

@@ -15,23 +15,23 @@ use wire::tls::rustls::pki_types::pem::PemObject;
 use super::key::Secret;
 use super::sealed::Shared;
 
-/// Default port of NATS.
+/// Default port of a NATS server.
 const PORT: u16 = 4222;
-/// The default pool.
+/// Name of the agent pool if the address contains none.
 pub const POOL: &str = "default";
 
-/// Names of environment variables.
+/// Names of the environment variables with credentials for a NATS server.
 pub mod var {
     pub const CREDS: &str = "THRONG_NATS_CREDS";
     pub const USER: &str = "THRONG_NATS_USER";
     pub const PASSWORD: &str = "THRONG_NATS_PASSWORD";
     pub const TOKEN: &str = "THRONG_NATS_TOKEN";
     pub const CA: &str = "THRONG_NATS_CA";
-    /// File with the operator's public key, for agents.
+    /// File with the operator's public key, with which agents verify orders.
     pub const OPERATOR: &str = "THRONG_OPERATOR_KEY";
-    /// File with the operator's secret key, for runs.
+    /// File with the operator's secret key, with which runs sign orders.
     pub const OPERATOR_SECRET: &str = "THRONG_OPERATOR_SECRET";
-    /// File with the key that an operator shares with its agents, for encrypting their messages.
+    /// File with the key that the operator shares with its agents, for encrypting streams.
     pub const SEAL: &str = "THRONG_SEAL_KEY";
 }
 
@@ -40,18 +40,18 @@ pub mod var {
 pub struct Server {
     pub host: String,
     pub port: u16,
-    /// True if TLS is required even if the server does not require it.
+    /// True if the client requires TLS, even if the server does not.
     pub tls: bool,
     /// True if the TLS handshake precedes the server's first message.
     pub tls_first: bool,
-    /// User and password, or only a token, from the address itself.
+    /// User and password, or only a token, from the server's address.
     pub user: Option<(String, Option<String>)>,
     /// Name of the agent pool, taken from the path of the NATS URL.
     pub pool: Option<String>,
 }
 
 impl Server {
-    /// True if the text is an address of a NATS server.
+    /// True if the text begins like an address of a NATS server.
     pub fn is_one(text: &str) -> bool {
         text.starts_with("nats://") || text.starts_with("tls://")
     }
@@ -111,7 +111,7 @@ impl Server {
     }
 }
 
-/// Description of the valid names for a part of a subject.
+/// Description for messages of valid names: those of pools and agents become parts of subjects.
 pub const TOKEN_WORDS: &str = "up to 64 letters, digits, - and _";
 
 fn without_secret(text: &str) -> String {
@@ -124,13 +124,14 @@ fn without_secret(text: &str) -> String {
 /// The credentials for a server.
 #[derive(Debug, Default)]
 pub(crate) struct Login {
-    /// User name and password.
+    /// User name and password for the server.
     pub(super) user: Option<(String, String)>,
     pub(super) token: Option<String>,
-    /// The key that signs the server's challenge, and the JWT that identifies its owner, if the server requires one.
+    /// The key that signs the server's challenge.
     pub(super) key: Option<Secret>,
+    /// The token that identifies the key's user, if the server requires a token.
     pub(super) jwt: Option<String>,
-    /// Certificates to trust instead of the system's.
+    /// Certificates of authorities to trust instead of the system's.
     pub(super) roots: Vec<CertificateDer<'static>>,
 }
 
@@ -181,7 +182,7 @@ pub(super) fn shared(var: impl Fn(&str) -> Option<String>) -> Result<Option<Shar
     key.map(Some).map_err(|words| format!("{}: {path}: {words}", var::SEAL))
 }
 
-/// Reads the file that a variable names.
+/// Reads the file at `path`. `var` is the environment variable that names the file, for messages.
 pub(super) fn read(var: &str, path: &str) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|error| format!("{var}: {path}: {error}"))
 }

@@ -24,33 +24,35 @@ use super::key::{Public, Secret};
 use super::sealed::Shared;
 use super::server::TOKEN_WORDS;
 
-/// Maximum number of agents of one server.
+/// Maximum number of agents for which files are generated.
 const MOST: usize = 10_000;
 
-/// The parameters of a server's files.
+/// The parameters from which the files of a NATS server are generated.
 #[derive(Debug)]
 pub struct Setup {
     pub folder: PathBuf,
     pub listen: SocketAddr,
-    /// Additional host names and addresses by which agents reach the server.
+    /// Host names and addresses by which agents reach the server, in addition to those of this machine.
     pub hosts: Vec<String>,
     /// Names of the agents.
     pub agents: Vec<String>,
 }
 
-/// The files of a server.
+/// Paths of the generated files.
 #[derive(Debug)]
 pub struct Files {
     pub config: PathBuf,
-    /// The certificate of the authority, which agents and runs trust.
+    /// The certificate of the authority, which agents and runs must trust.
     pub ca: PathBuf,
-    /// The operator's login key, the secret key that signs orders, and the public key with which agents verify them.
+    /// The key with which runs log in to the server.
     pub operator: PathBuf,
+    /// The secret key that signs orders.
     pub operator_secret: PathBuf,
+    /// The public key with which agents verify orders.
     pub operator_public: PathBuf,
-    /// The key that the operator shares with the agents.
+    /// The key that the operator shares with the agents, for encrypting streams.
     pub seal: PathBuf,
-    /// The login key of each agent.
+    /// For each agent: the key with which the agent logs in to the server.
     pub agents: Vec<PathBuf>,
 }
 
@@ -115,8 +117,8 @@ impl Setup {
         )
     }
 
-    /// Issues a new certificate for the server, because its names may have changed. The authority is kept, because
-    /// agents trust it.
+    /// Issues a new certificate for the server, because its host names may have changed. The authority's certificate is
+    /// kept, because agents trust it.
     fn certificate(&self, folder: &Path) -> Result<(), String> {
         let odd = |error: rcgen::Error| format!("cannot create a certificate: {error}");
         let at = |name: &str| folder.join(name);
@@ -154,7 +156,7 @@ impl Setup {
     }
 }
 
-/// Returns the configuration of a user of the server.
+/// Returns a user's entry in the server's configuration: key, and subjects to which the user may publish and subscribe.
 fn user(publish: &str, subscribe: &str, key: &Public) -> String {
     let list = |subjects: &str| {
         let quoted: Vec<String> =
@@ -169,7 +171,7 @@ fn user(publish: &str, subscribe: &str, key: &Public) -> String {
     )
 }
 
-/// Reads the key in a file, which is created if it is missing.
+/// Reads the secret key in a file. If the file is missing, generates a key and writes the file.
 fn secret(path: &Path) -> Result<Secret, String> {
     match fs::read_to_string(path) {
         Ok(text) => Secret::read(&text).map_err(|words| format!("{}: {words}", path.display())),
@@ -182,7 +184,7 @@ fn secret(path: &Path) -> Result<Secret, String> {
     }
 }
 
-/// Creates the file of the shared key if it is missing.
+/// Generates the file of the shared key if it is missing; otherwise checks the file.
 fn shared(path: &Path) -> Result<(), String> {
     match fs::read_to_string(path) {
         Ok(text) => {

@@ -14,15 +14,16 @@ use super::reserve::{
 };
 use super::sealed::Shared;
 
-/// Time limit for answers. Then the time limit for reserving agents that no longer work for the run.
+/// Time limit for the agents' answers to takeover orders.
 const ANSWER: Duration = Duration::from_secs(10);
+/// Time limit for reserving agents again that no longer work for the run.
 const RESEND: Duration = Duration::from_secs(5);
 
 /// An agent of the run: its name, its zone, and the data of its previous stream.
 pub(crate) type Former = (String, String, StreamHandover);
 
-/// Takes over agents, each with the last of its sessions. Returns the reason for each agent that could not be taken
-/// over.
+/// Takes over the agents of a run; the last session of each is new. Returns for each agent the reason if the agent
+/// could not be taken over.
 pub(crate) fn take_over(
     asked: &Pools,
     access: Access,
@@ -60,10 +61,10 @@ pub(crate) fn take_over(
     Ok((reservation.reserved, answers.into_iter().map(reason).collect()))
 }
 
-/// The answer of an agent, if it has arrived: it starts a stream, or the reason why not.
+/// The answer of an agent to a takeover order: `None` until it arrives, then success, or the reason for a refusal.
 type Answer = Option<Result<(), String>>;
 
-/// Handles a message of an agent.
+/// Records the answer in a received message of an agent.
 fn answer(reserved: &ReservedAgents, heard: Option<(String, Vec<u8>)>, answers: &mut [Answer]) {
     let Some((name, bytes)) = heard else { return };
     for (agent, answer) in reserved.agents.iter().zip(answers) {
@@ -80,7 +81,7 @@ fn answer(reserved: &ReservedAgents, heard: Option<(String, Vec<u8>)>, answers: 
     }
 }
 
-/// Reserves the free agents among those that could not be taken over.
+/// Reserves those agents that refused the takeover but are free.
 fn reserve_restarted(
     reservation: &mut Reservation<'_>,
     answers: &mut [Answer],
@@ -122,7 +123,7 @@ fn reserve_restarted(
     Ok(())
 }
 
-/// Sends takeover orders to the agents that have not answered.
+/// Sends takeover orders to the agents that have not answered yet.
 fn order(reserved: &ReservedAgents, former: &[Former], answers: &[Answer], patience: u32) {
     let rest =
         reserved.agents.iter().zip(former).zip(answers).filter(|(_, answer)| answer.is_none());

@@ -33,7 +33,7 @@ mod secrets;
 /// Maximum wait for any event.
 const LONG: Duration = Duration::from_secs(30);
 
-/// A NATS server from Debian without credentials.
+/// A running NATS server from Debian's package, without credentials.
 struct Bus {
     port: u16,
     child: Child,
@@ -51,7 +51,7 @@ impl Bus {
         }
     }
 
-    /// Starts a server program with a configuration. `PORT` in the configuration is replaced by its port.
+    /// Starts a server program with a configuration, in which `PORT` stands for the server's port.
     fn of(program: &str, config: &str) -> Option<Self> {
         let port = free_port::free_port();
         let path = config_file(port);
@@ -73,7 +73,8 @@ impl Bus {
         }
     }
 
-    /// Connects with an address and variables. Returns the result of the first attempt that reached a listener.
+    /// Connects to the server with this address and these environment variables. Returns the result of the first
+    /// attempt that reached a listener.
     fn tried(&self, address: &str, vars: &[(&str, &str)]) -> Result<(), String> {
         let server =
             Server::read(&address.replace("PORT", &self.port.to_string())).expect("an address");
@@ -125,7 +126,7 @@ fn config_file(port: u16) -> std::path::PathBuf {
     std::env::temp_dir().join(format!("throng-nats-{port}.conf"))
 }
 
-/// Returns the path of Debian's server, which may not be in the user's PATH.
+/// Returns the path of the NATS server from Debian's package, which may not be in the user's PATH.
 fn debians() -> String {
     let aside = std::path::Path::new("/usr/sbin/nats-server");
     if aside.exists() { aside.display().to_string() } else { "nats-server".into() }
@@ -137,7 +138,7 @@ fn server(port: u16) -> std::io::Result<Child> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
 }
 
-/// Returns the first matching event.
+/// Waits for an event for which `fits` returns a value, and returns that value.
 fn until<T>(events: &Receiver<Event>, mut fits: impl FnMut(Event) -> Option<T>) -> T {
     let end = Instant::now() + LONG;
     loop {
@@ -203,7 +204,8 @@ fn users_and_tokens_are_let_in_and_others_are_not() {
     assert!(bus.tried("nats://wrong@127.0.0.1:PORT", &[]).is_err());
 }
 
-/// Checks TLS with a generated certificate. `more` is added to the server's `tls` block.
+/// Checks that client and server agree on TLS with a generated certificate. `more` is added to the server's `tls`
+/// block.
 fn shakes_hands(program: &str, more: &str, query: &str) {
     let folder =
         std::env::temp_dir().join(format!("throng-tls-{}-{}", std::process::id(), more.len()));
@@ -242,7 +244,7 @@ fn tls_comes_after_the_servers_first_word_or_before_it() {
     shakes_hands(&newest, "handshake_first: true", "?tls=first");
 }
 
-/// Builds a NATS JWT of an operator, an account or a user. The kind is the first byte of such keys.
+/// Builds a NATS JWT for an operator, an account or a user. `kind` is the prefix byte of such keys.
 fn jwt((issuer, kind): (&Secret, u8), subject: &str, about: &str) -> String {
     let encode = |text: &str| URL_SAFE_NO_PAD.encode(text);
     let by = super::key::encode(&[&[kind][..], &issuer.public().bytes()].concat());
@@ -358,7 +360,7 @@ impl Thief {
         Self { client, events }
     }
 
-    /// Returns the agent's next offer.
+    /// Waits for the agent's next offer and returns it.
     fn offer(&self) -> Offer {
         let end = Instant::now() + LONG;
         // Offers from before the call are ignored.
@@ -391,7 +393,7 @@ impl Thief {
         bytes
     }
 
-    /// Returns the reason with which the agent ended a session.
+    /// Waits until the agent ends a session, and returns the reason that it gives.
     fn end(&self, key: &[u8; 32], session: u8) -> String {
         let key = super::Public::of(*key);
         until(&self.events, |event| match event {
@@ -440,7 +442,7 @@ struct Liar {
     client: Client,
     key: Secret,
     own: Own,
-    /// The keys of its stream after it was reserved.
+    /// Encryption keys of the simulated agent's stream, after a coordinator reserved the agent.
     keys: Mutex<Option<Keys>>,
     name: &'static str,
 }
@@ -457,7 +459,7 @@ impl Liar {
         Self { client, key, own, keys, name }
     }
 
-    /// Returns an encrypted packet of its stream.
+    /// Returns an encrypted packet of the simulated agent's stream.
     fn packet(&self, number: u64, bytes: &[u8]) -> ReplyKind {
         let keys = self.keys.lock().expect("keys");
         let packet = Packet { number, has: 0, bytes: bytes.to_vec() };
@@ -487,7 +489,7 @@ fn access(shared: Option<Shared>) -> Access {
     Access { login: Login::default(), operator: None, shared, program: "same".into() }
 }
 
-/// Reserves simulated agents with these names. Their sessions are numbered.
+/// Reserves two simulated agents with these names. Their keys and sessions are known to the test.
 fn reserved_agents(bus: &Bus, names: [&'static str; 2]) -> ([Liar; 2], ReservedAgents) {
     let pools = Pools {
         server: bus.address(),

@@ -26,32 +26,34 @@ use super::sealed::{Half, Keys, Own, Shared, Side};
 use super::server::{Login, POOL, Server, TOKEN_WORDS, read, shared, var};
 use crate::frame::Whole;
 
-/// Maximum length of a packet in bytes; less if the server's limit is lower.
+/// Maximum number of bytes in a packet; fewer if the server's limit is lower.
 const CHUNK: usize = 128 << 10;
-/// Number of bytes queued for the process, and for the coordinator, above which no more are accepted.
+/// Number of bytes queued for the working process above which further input is refused.
 const HELD: usize = 16 << 20;
+/// Number of bytes queued for the coordinator above which the working process's output is not read.
 const QUEUED: usize = 4 << 20;
-/// Interval at which the stream sends pending packets.
+/// Interval at which the stream sends due packets.
 const TICK: Duration = Duration::from_millis(50);
 /// Minimum interval between two offers.
 const OFFER: Duration = Duration::from_millis(100);
-/// Maximum time to wait for a silent coordinator in seconds, and for its last acknowledgement.
+/// Maximum time to wait for a silent coordinator, in seconds.
 const PATIENCE_MOST: u32 = 2 * 3600;
+/// Maximum time to wait for the coordinator's last acknowledgement.
 const LAST_WORDS: Duration = Duration::from_secs(10);
 
-/// The settings of an agent that waits.
+/// The settings of an agent that waits in a pool.
 #[derive(Debug)]
 pub struct Waiting {
     pub server: Server,
-    /// `None` selects the pool of the address, or the default pool.
+    /// Name of the agent's pool; `None` selects the pool in the server's address, or the default pool.
     pub pool: Option<String>,
-    /// `None` selects the machine's name.
+    /// Name of the agent; `None` selects the machine's name.
     pub name: Option<String>,
     pub zone: Option<String>,
     pub labels: Vec<(String, String)>,
     /// File with the operator's public key.
     pub operator: Option<String>,
-    /// True to end after one run.
+    /// True if the agent ends after its first run.
     pub once: bool,
     /// Additional arguments of the working process after `agent --stdio`.
     pub arguments: Vec<String>,
@@ -76,21 +78,22 @@ pub fn wait(
 
 enum Input {
     Bus(Event),
-    /// Output of the agent's process for the run with this number.
+    /// Output of the working process of run number `.0` of this agent.
     Output(u64, Vec<u8>),
-    /// End of the output of the agent's process for the run with this number.
+    /// The working process of run number `.0` of this agent has closed its output.
     OutputEnded(u64),
 }
 
-/// The waiting agent.
+/// State of a waiting agent.
 struct Member<'a> {
     asked: &'a Waiting,
     pool: String,
     name: String,
     operator: Option<Public>,
     key: Secret,
-    /// The key pair for the key exchange of the next stream, and the key that the agent shares with the operator.
+    /// The key pair for the key exchange of the next stream.
     own: Own,
+    /// The key that the agent shares with the operator.
     shared: Option<Shared>,
     program: String,
     client: Client,
@@ -103,31 +106,34 @@ struct Member<'a> {
     offered: Option<Instant>,
     work: Option<Work>,
     runs: u64,
-    /// Ended sessions with the reason, which is repeated if a coordinator asks for it later.
+    /// Ended sessions, each with the reason of its end: the answer to a coordinator that wants to take over such a
+    /// session.
     over: BTreeMap<RandomId, String>,
 }
 
-/// The run that the agent works for.
+/// State of an agent's work for one run.
 struct Work {
     session: RandomId,
     own: Own,
     keys: Keys,
     link: Link,
-    /// Incomplete frames of each direction: a new coordinator's stream must begin at the start of a frame.
+    /// Incomplete frames from the coordinator, and to the coordinator (`into`): the stream of a new coordinator must
+    /// begin at the start of a frame.
     from: Whole,
     into: Whole,
     child: Child,
-    /// `None` after closing it, so that the process ends.
+    /// Channel to the process's standard input; `None` after closing it, which makes the process end.
     to: Option<Sender<Vec<u8>>>,
-    /// Number of bytes queued for the process, and for the coordinator.
+    /// Number of bytes queued for the working process.
     held: Arc<AtomicUsize>,
+    /// Number of bytes queued for the coordinator.
     queued: Arc<AtomicUsize>,
-    /// Time of the coordinator's last message.
+    /// Time of the coordinator's last message to the agent.
     heard: Instant,
     patience: Duration,
     /// Time at which the process ended, and how it ended.
     ended: Option<(Instant, String)>,
-    /// True if the coordinator needs the agent no longer.
+    /// True if the coordinator has released the agent.
     closed: bool,
 }
 
@@ -180,7 +186,7 @@ impl<'a> Member<'a> {
         })
     }
 
-    /// Handles received input and sends pending packets. Returns true if the agent is done.
+    /// Handles received input, and sends due packets. Returns true if the agent is to end.
     fn step(&mut self, note: &mut dyn FnMut(&str)) -> Result<bool, String> {
         let mut next = self.input.recv_timeout(TICK);
         for _ in 0..1_000 {
@@ -318,7 +324,8 @@ impl<'a> Member<'a> {
         Ok(())
     }
 
-    /// Lets another coordinator take over the run of a session, if the run is still active.
+    /// Starts a stream to a coordinator that takes over the run of one of the sessions in `former`. Refuses if the
+    /// agent no longer works for that run.
     fn hand_over(
         &mut self,
         session: RandomId,
@@ -399,7 +406,7 @@ impl<'a> Member<'a> {
         Ok(())
     }
 
-    /// Sends pending packets, and handles the end of the work. Returns true if the agent is done.
+    /// Sends due packets, and handles the end of the run. Returns true if the agent is to end.
     fn work(&mut self, note: &mut dyn FnMut(&str)) -> Result<bool, String> {
         let Some(work) = &mut self.work else { return Ok(false) };
         if work.to.is_some() && work.heard.elapsed() > work.patience {
@@ -437,7 +444,7 @@ impl<'a> Member<'a> {
         Ok(self.asked.once)
     }
 
-    /// Ends at once: kills the working process and informs the coordinator.
+    /// Ends the run immediately: kills the working process and informs the coordinator.
     fn leave(&mut self) {
         if let Some(mut work) = self.work.take() {
             let _ = work.child.kill();
@@ -456,7 +463,7 @@ impl<'a> Member<'a> {
 }
 
 impl Work {
-    /// Starts the stream of another coordinator. The process resends what the previous coordinator has not
+    /// Starts the stream to a new coordinator. The working process resends what the previous coordinator has not
     /// acknowledged.
     fn take_over(&mut self, (session, keys): (RandomId, Keys), patience: u32, chunk: usize) {
         (self.session, self.keys, self.link) = (session, keys, Link::new(chunk));
@@ -479,12 +486,13 @@ impl Work {
     }
 }
 
-/// Returns the time to wait for a silent coordinator, by the seconds that the coordinator requests.
+/// Returns the time to wait for a silent coordinator: the number of seconds that the coordinator requested, within
+/// limits.
 fn patience_of(seconds: u32) -> Duration {
     Duration::from_secs(seconds.clamp(30, PATIENCE_MOST).into())
 }
 
-/// Describes how a process ended.
+/// Waits for the end of a process, and returns a description of how the process ended.
 fn how(child: &mut Child) -> String {
     match child.wait() {
         Ok(status) => match (status.signal(), status.code()) {
@@ -496,7 +504,7 @@ fn how(child: &mut Child) -> String {
     }
 }
 
-/// Starts a thread that writes to the process.
+/// Starts a thread that writes queued bytes to the standard input of the working process.
 fn write(mut stdin: ChildStdin, held: Arc<AtomicUsize>) -> std::io::Result<Sender<Vec<u8>>> {
     let (to, from) = channel::<Vec<u8>>();
     std::thread::Builder::new().name("agent-in".into()).spawn(move || {
@@ -511,7 +519,8 @@ fn write(mut stdin: ChildStdin, held: Arc<AtomicUsize>) -> std::io::Result<Sende
     Ok(to)
 }
 
-/// Starts a thread that reads from the process as fast as the stream accepts bytes.
+/// Starts a thread that reads the output of the working process, as fast as the stream to the coordinator accepts
+/// bytes.
 fn forward(
     mut stdout: ChildStdout,
     (run, say): (u64, Sender<Input>),
@@ -541,13 +550,13 @@ fn forward(
     Ok(())
 }
 
-/// Returns the time of a clock that all streams of this process share.
+/// Returns the time since the first call of this function in this process: the clock of all streams.
 fn elapsed() -> Duration {
     static BEGIN: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
     BEGIN.get_or_init(Instant::now).elapsed()
 }
 
-/// Returns the pool and the agent's name, if all parts of subjects and offers are valid names.
+/// Returns the pool and the agent's name. Fails if a name, zone or label has invalid characters.
 fn names(asked: &Waiting) -> Result<(String, String), String> {
     let pool = asked.pool.clone().or_else(|| asked.server.pool.clone());
     let pool = pool.unwrap_or_else(|| POOL.to_owned());
