@@ -1,4 +1,5 @@
-//! Delivers frames: to the sample that reads, to the hold sampler, or into the inbox. Hot.
+//! Delivers frames: to the sample that reads, to the hold sampler, or into the user's inbox. Hot path: runs for each
+//! frame.
 
 use plan::websocket::{Act, FilterId, Frame, FrameFilter, FrameKind, wording};
 use wire::websocket::Opcode;

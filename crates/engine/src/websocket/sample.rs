@@ -1,4 +1,4 @@
-//! The WebSocket samplers, from the evaluated call to the completed sample. Hot.
+//! The WebSocket samplers, from the evaluated call to the completed sample. Hot path: runs for each sample.
 //!
 //! A sample opens its connection or uses the user's connection, sends its frame if it has one, reads one frame if
 //! it waits for one, and completes. Every failure calls [`WebSockets::fault`] and results in a failed sample.
