@@ -10,7 +10,8 @@ use std::path::{Component, Path, PathBuf};
 pub struct Root(PathBuf);
 
 impl Root {
-    /// Returns the folder of files whose path starts with `start`.
+    /// Returns the folder of all files whose paths begin with `start`: `start` itself if it ends in a slash,
+    /// otherwise its parent.
     pub fn of(start: &Path) -> Self {
         // If `start` does not end in a slash, its last component is the beginning of the file name.
         let whole = start.as_os_str().as_encoded_bytes().ends_with(b"/");

@@ -32,17 +32,17 @@ pub(crate) struct Script {
 /// Context of one execution of a script: its element and the sample.
 #[derive(Debug)]
 pub(crate) struct ScriptContext<'a> {
-    /// Result that the script processes or, for a sampler, fills.
+    /// Sample result that the script processes or, for a sampler, fills.
     pub(crate) result: Option<&'a mut SampleResult>,
     /// Result of the assertion, if the script is an assertion.
     pub(crate) finding: Option<&'a mut AssertionResult>,
     /// Name of the element.
     pub(crate) name: &'a str,
-    /// Parameters of the element.
+    /// Template of the parameters that the element passes to the script.
     pub(crate) parameters: &'a Template,
 }
 
-/// Compiles a script. `source` is the code in the form that the language receives.
+/// Compiles a script. `source` is the text that JMeter would pass to the interpreter of the language.
 pub(crate) fn compile(
     source: &str,
     place: ScriptKind,
@@ -54,7 +54,7 @@ pub(crate) fn compile(
 }
 
 impl Script {
-    /// Runs the script. The effects of the script before an exception persist.
+    /// Runs the script. Changes that the script made before an exception persist.
     fn run(&self, env: &mut Env<'_>, stage: ScriptContext<'_>) -> Result<Outcome, Thrown> {
         let mut parameters = env.core.take();
         if self.code.reads_parameters() {

@@ -99,9 +99,9 @@ pub struct Support {
     pub name: String,
     /// Included file that contains the element; `None` for the plan's own file.
     pub file: Option<String>,
-    /// Line in that file, from 1.
+    /// Line of the element in its file, from 1.
     pub line: u32,
-    /// Path of the element.
+    /// Names from the root of the plan to the element, such as `Test Plan > Users > Login`.
     pub path: String,
     /// Consequence for the run; empty for full native support.
     pub consequence: String,

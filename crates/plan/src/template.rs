@@ -71,7 +71,7 @@ pub(crate) fn unreadable(what: &str, text: &str, why: &dyn std::fmt::Display) ->
     format!("cannot parse {text}: {why}")
 }
 
-/// Result of evaluating a template or function.
+/// Result of evaluating a template or function: `Ok` after the value was appended to a buffer, or the exception.
 pub(crate) type Outcome = Result<(), Thrown>;
 
 /// Problem with an expression, reported to the plan's author.
@@ -88,9 +88,10 @@ pub struct Problem {
 /// A kind of problem with an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// The function runs scripts or Java classes. It evaluates to its own source.
+    /// The function runs scripts or Java classes. Unless Java evaluates the call, it evaluates to its own source.
     NeedsJvm,
-    /// JMeter itself has no such function, although a plug-in may have it. It evaluates to its own source.
+    /// JMeter itself has no such function, although a plug-in may have it. Unless Java evaluates the call, it evaluates
+    /// to its own source.
     Unknown,
     /// A parameter requests an unsupported feature, which the string describes.
     Unsupported(String),
@@ -101,7 +102,7 @@ pub enum Reason {
 /// Compiler of templates, with its settings and the facts that it collects.
 #[derive(Debug, Default)]
 pub struct TemplateCompiler {
-    /// Variable names found.
+    /// Names of all variables in expressions, with their slots.
     pub names: Names,
     /// Problems in the order of compilation.
     pub problems: Vec<Problem>,
@@ -117,7 +118,8 @@ pub struct TemplateCompiler {
     pub(crate) leaves_scripts: bool,
     /// True if scripts in Java may have stored objects in the properties.
     pub(crate) property_objects: bool,
-    /// True if an assertion may apply to a transaction, although `prev` is not the transaction's sample.
+    /// True if the plan has a Transaction Controller with a parent sample. An assertion may then check a transaction,
+    /// but `prev` is the result of another sample.
     pub(crate) checks_transactions: bool,
     /// True if sub-results keep their labels, because the plan runs in functional mode.
     pub(crate) functional: bool,
@@ -125,9 +127,9 @@ pub struct TemplateCompiler {
     pub(crate) asks_for_sampler: bool,
     /// True if all expressions have been evaluated already, so that strings are literal.
     pub(crate) literal: bool,
-    /// Number of function calls that have their own state.
+    /// Number of function calls so far that keep state between evaluations.
     sites: u32,
-    /// State numbers of the calls in elements that apply to several samplers, by element index.
+    /// Numbers of the states of function calls in elements that apply to several samplers, by index of the element.
     shared: HashMap<usize, Vec<u32>>,
     /// Index of the element whose templates are being compiled, and the number of its stateful calls so far.
     sharing: Option<(usize, usize)>,
@@ -240,8 +242,8 @@ impl Template {
         Self::parameter(source, parts.unwrap_or_default())
     }
 
-    /// Appends the value to `out`. If JMeter would throw an exception, appends nothing and stores the exception in
-    /// [`Scratch::thrown`](crate::env::Scratch::thrown).
+    /// Appends the template's value to `out`. If JMeter would throw an exception, appends nothing and stores the
+    /// exception in [`Scratch::thrown`](crate::env::Scratch::thrown).
     pub fn eval(&self, env: &mut Env<'_>, out: &mut String) {
         match self {
             Self::Fixed(text) => out.push_str(text),
@@ -253,7 +255,7 @@ impl Template {
         }
     }
 
-    /// Appends the value to `out`. On an exception, appends nothing and returns the exception.
+    /// Appends the template's value to `out`. On an exception, appends nothing and returns the exception.
     pub(crate) fn run(&self, env: &mut Env<'_>, out: &mut String) -> Outcome {
         let compound = match self {
             Self::Fixed(text) => {

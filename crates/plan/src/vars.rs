@@ -127,7 +127,7 @@ impl Vars {
         vars
     }
 
-    /// Sets the variables without a slot that have an initial value.
+    /// Sets the variables without a slot to their initial values.
     fn begin_named(&mut self) {
         if self.initial.named.is_empty() {
             return;

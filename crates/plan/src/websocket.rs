@@ -84,7 +84,7 @@ pub enum ExpectedFrame {
     Text,
     /// A binary frame, or a continuation of a binary frame.
     Binary,
-    /// A string or binary frame.
+    /// A text or binary frame, or a continuation of one.
     Any,
 }
 
@@ -99,7 +99,7 @@ impl ExpectedFrame {
     }
 }
 
-/// Destination of a connection.
+/// Settings of a sampler's connection: the destination, and whether the connection is new.
 #[derive(Debug, Default)]
 struct Peer {
     /// True if the sampler opens a new connection.
@@ -145,7 +145,7 @@ pub struct Call {
     pub url: String,
     /// Path and query of the request line.
     pub target: String,
-    /// Length of the path within `target`, without the query (for cookies).
+    /// Length in bytes of the path at the start of `target`, without the query. The path selects the cookies.
     pub path_len: usize,
     /// Value of the `Host` header.
     pub authority: String,
@@ -153,11 +153,13 @@ pub struct Call {
     pub fragment: String,
     /// The user's header lines in the order of sending, each ending in CR LF, without the cookie manager's line.
     pub headers: Vec<u8>,
-    /// Range of the line in `headers` that the cookie manager's line replaces; empty if that line is inserted.
+    /// Range of the plan's own `Cookie` line in `headers`, which the cookie manager's line replaces. The range is empty
+    /// if the plan has no such line: the cookie manager's line is inserted there.
     pub cookie_at: Range<usize>,
     /// Headers as the result shows them, joined by `\n`, without the cookie manager's line.
     pub request_headers: String,
-    /// Range of the same line in `request_headers`, with its line end; empty if the cookie line is inserted.
+    /// Range of the plan's own `Cookie` line in `request_headers`, with its line end; empty if the plan has no such
+    /// line.
     pub cookie_shown_at: Range<usize>,
     /// Compression that the plan's own headers offer. Without an offer, the server's choice is ignored.
     pub deflate: Option<DeflateOffer>,
@@ -173,8 +175,8 @@ pub struct Call {
     pub payload: Vec<u8>,
     /// Part of the payload that the sampler data shows.
     pub data: String,
-    /// Code and message if the payload could not be built. Reported after the connection is established; no frame
-    /// is sent.
+    /// Code and message of the sample if the payload could not be built. The sample fails with them after the
+    /// connection is established; no frame is sent.
     pub problem: Option<(String, String)>,
     /// Status code of the close frame.
     pub close_status: u16,

@@ -1,4 +1,5 @@
-//! The work of elements before and after their scripts, as in JMeter's JSR223 and BeanShell elements.
+//! Runs the scripts of elements: passes parameters and the sample to a script, and applies the script's results, as in
+//! JMeter's JSR223 and BeanShell elements.
 
 use ::script::Outcome;
 
@@ -35,7 +36,7 @@ impl Script {
         read.unwrap_or(0)
     }
 
-    /// Runs the script as an assertion.
+    /// Runs the script as an assertion, whose result is `finding`.
     pub(crate) fn check(
         &self,
         name: &str,
@@ -103,7 +104,7 @@ impl Script {
         }
     }
 
-    /// Runs the script as a function and appends its value. Returns false if the script threw an exception.
+    /// Runs the script as a function and appends its value to `out`. Returns false if the script threw an exception.
     pub(crate) fn function(&self, env: &mut Env<'_>, out: &mut String) -> bool {
         let parameters = Template::default();
         let stage =
@@ -133,7 +134,7 @@ impl Script {
         }
     }
 
-    /// Logs the exception of a script.
+    /// Logs an exception of the script with JMeter's text. `name` is the name of the script's element.
     fn report(&self, name: &str, thrown: &Thrown, env: &mut Env<'_>) {
         let ScriptKind { role, jsr223, .. } = self.place;
         let what = exception(thrown);

@@ -15,7 +15,7 @@ use crate::result::{AssertionResult, SampleResult};
 use crate::support::Level;
 use crate::template::{Template, TemplateCompiler};
 
-/// Property that disables native scripts, so that all scripts run in Java.
+/// JMeter property that disables native scripts, so that all scripts run in Java.
 pub(crate) const SWITCH: &str = "throng.scripts.native";
 
 /// An element whose script is simple enough to run natively.
@@ -76,7 +76,8 @@ pub(crate) fn puts_objects(doc: &Document) -> bool {
     })
 }
 
-/// Returns the kind of script in elements of a class, and the prefix of the element's script properties.
+/// Returns the kind of script that elements of this class contain, and the prefix of the properties with the script.
+/// Returns `None` for a class without scripts.
 fn place(class: &str) -> Option<(ScriptKind, &'static str)> {
     let (jsr223, rest) = match class.strip_prefix("JSR223") {
         Some(rest) => (true, rest),
@@ -137,7 +138,8 @@ fn language(props: &Props) -> Result<Language, NotSimple> {
     }
 }
 
-/// Returns an error if an init file is configured: this file runs before the script and may redefine names.
+/// Returns an error if JMeter's properties name a BeanShell init file for this role: the file runs before the script
+/// and may redefine names.
 fn no_init_file(role: Role, settings: &Settings) -> Result<(), NotSimple> {
     let name = match role {
         Role::Before => "preprocessor",
@@ -194,7 +196,7 @@ impl Scripted {
         self.source.contains(name)
     }
 
-    /// Returns the name of the element.
+    /// Returns the template of the element's name.
     pub(crate) fn label(&self) -> &Template {
         &self.name
     }

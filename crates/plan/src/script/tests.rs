@@ -1,8 +1,8 @@
 //! Compares simple scripts with JMeter 5.6.3.
 //!
-//! JMeter wrote the table (see `tables/Record.java`): the role of each script, its source, and its outcome with
-//! each of the settings. The environment variable `THRONG_SCRIPTS` names another table to check in the same way,
-//! which may also contain scripts that are not simple.
+//! JMeter wrote the table (see `tables/Record.java`): the role of each script, its source, and its outcome with each
+//! set of initial variables (`SETTINGS`). The environment variable `THRONG_SCRIPTS` names another table to check in the
+//! same way, which may also contain scripts that are not simple.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -73,7 +73,7 @@ fn place(words: &str) -> ScriptKind {
     }
 }
 
-/// Returns the outcome of a script with one setting, in the table's format.
+/// Returns the outcome of a script that starts with the variables of `setting`, in the table's format.
 fn outcome(script: &Script, names: &Names, setting: Setting, source: &str) -> String {
     let (log, said) = channel();
     let shared = Shared::new(PROPERTIES, "/plans", log);
@@ -94,7 +94,8 @@ fn outcome(script: &Script, names: &Names, setting: Setting, source: &str) -> St
     out.trim().to_owned()
 }
 
-/// Runs a script in the role of its element on a completed sample, and writes the state of the sample afterwards.
+/// Runs a script in the role of its element on a completed sample, and appends the state of the sample afterwards to
+/// `out`.
 fn run_in_role(
     script: &Script,
     source: &str,

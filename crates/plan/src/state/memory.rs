@@ -1,4 +1,4 @@
-//! Memory of elements for one user. It takes two words until an element uses it.
+//! Memory of elements for one user. It occupies 16 bytes until an element uses it.
 
 use crate::element::counter::UserCounter;
 use crate::element::csv_data_set::Handle;
@@ -39,12 +39,12 @@ impl Memory {
         self.group
     }
 
-    /// Returns the latest values of the templates that Java evaluates.
+    /// Returns the latest values that Java computed for this user's templates.
     pub fn java(&self) -> Option<&Values> {
         self.notes.as_ref().map(|notes| &notes.java)
     }
 
-    /// Returns the latest values of the templates that Java evaluates, for writing.
+    /// Returns the latest values that Java computed for this user's templates, for writing.
     pub fn java_mut(&mut self) -> &mut Values {
         &mut self.notes().java
     }

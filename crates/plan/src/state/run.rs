@@ -23,18 +23,21 @@ pub struct RunState {
     counters: Box<[counter::Shared]>,
     randoms: Box<[random_variable::JavaRandom]>,
     turns: Turns,
-    /// Shared state of each Throughput Shaping Timer, by the timer's number.
+    /// Shared state of each Throughput Shaping Timer, by index of the timer.
     shaping: Box<[variable_throughput_timer::Shared]>,
     shard: Shard,
     /// Start of the run in milliseconds since 1970.
     started_ms: i64,
     groups: Box<[Group]>,
-    /// Division of numbers among the users of all groups.
+    /// Share of this process in the turns of Constant Throughput Timers that all groups share, computed from the number
+    /// of users of the largest group.
     all: Deal,
-    /// Division of the lines of data files among the users of the groups that read data files. The divisions of
-    /// counters and random variables below count only the users of groups with such an element, too.
+    /// Share of this process in the lines of data files that all groups share, computed from the number of users of the
+    /// largest group that reads data files.
     files: Deal,
+    /// Share of this process in the numbers of each counter, computed from the largest group with the counter.
     counting: Box<[Deal]>,
+    /// Share of this process in the numbers of each random variable, computed from the largest group with the variable.
     drawing: Box<[Deal]>,
     throughput: Box<[(throughput_controller::Shared, Deal)]>,
     /// Values of the templates that Java evaluates when the run starts.
@@ -45,7 +48,7 @@ pub struct RunState {
 #[derive(Debug, Default)]
 struct Group {
     active: AtomicU32,
-    /// Number of users that run in other processes.
+    /// Number of users of the group that run in other processes.
     elsewhere: AtomicU32,
     turns: Turns,
     moments: Mutex<Option<Moments>>,
@@ -206,7 +209,8 @@ impl RunState {
         self.shaping.get(timer as usize).map(|shared| (shared, self.shard))
     }
 
-    /// Returns the schedule of Constant Throughput Timers that all users, or the users of one group, share.
+    /// Returns the schedule that Constant Throughput Timers of all users, or of the users of one group, share, and this
+    /// process's share of its turns.
     pub(crate) fn turns(&self, group: Option<GroupId>) -> Option<(&Turns, Deal)> {
         match group {
             None => Some((&self.turns, self.all)),
@@ -222,7 +226,7 @@ impl Group {
     }
 }
 
-/// Returns the iteration events of all controllers in a group.
+/// Returns the elements that act at each iteration of any controller in a group, such as data files and counters.
 fn events(plan: &Plan, group: usize) -> impl Iterator<Item = &OnIteration> {
     let main = plan.groups[group].main;
     let inside = move |mut at: usize| loop {

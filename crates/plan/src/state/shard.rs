@@ -14,7 +14,7 @@ pub struct Shard {
     pub count: u32,
 }
 
-/// This share's part of the sequence 0, 1, 2, …, from which `users` users take numbers alternately.
+/// Numbers of this share in the sequence 0, 1, 2, …, which goes to `users` users in turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deal {
     shard: Shard,

@@ -5,14 +5,16 @@ use crate::plan::Plan;
 use crate::template::Template;
 use crate::vars::Initial;
 
-/// Variables that JMeter sets for every user. The last one is set if users stay the same between iterations.
+/// Names of the variables that JMeter sets for every user. `__jmv_SAME_USER` says that users stay the same between
+/// iterations.
 pub(crate) const START_VARIABLES: [&str; 5] =
     ["START.MS", "START.YMD", "START.HMS", "TESTSTART.MS", "__jmv_SAME_USER"];
 
-/// Property with the start time of JMeter's test.
+/// JMeter property with the start time of the test, in ms since 1970.
 const TEST_START: &str = "TESTSTART.MS";
 
-/// Templates of the variables' values, used if no property of that name has a value.
+/// Templates of the values of [`START_VARIABLES`], in the same order. A property with the name of the variable takes
+/// precedence.
 const VALUES: [&str; 5] =
     ["${__time()}", "${__time(yyyyMMdd)}", "${__time(HHmmss)}", "${__time()}", "true"];
 

@@ -20,7 +20,7 @@ impl Default for Flag {
 }
 
 impl Flag {
-    /// Returns the current value of the check box.
+    /// Returns true if the check box is checked. Evaluates its expression if it has one.
     pub(crate) fn get(&self, env: &mut Env<'_>) -> bool {
         match self {
             Self::Fixed(value) => *value,
@@ -29,7 +29,7 @@ impl Flag {
     }
 }
 
-/// Compiles a property of an element; `default` applies if the property is missing.
+/// Compiles the check box that the property `name` of an element holds; `default` applies if the property is missing.
 pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId, name: &str, default: bool) -> Flag {
     match ctx.props(id).get(name) {
         Some(prop) => of_prop(ctx, id, prop),

@@ -40,7 +40,7 @@ impl NumberFormat {
         }
     }
 
-    /// Appends the formatted number.
+    /// Appends `value` to `out` in this format.
     pub(crate) fn write(&self, value: i64, env: &mut Env<'_>, out: &mut String) {
         let read;
         let pattern = match self {

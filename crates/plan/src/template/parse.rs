@@ -205,7 +205,7 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// Returns the number of calls that Java evaluates so far.
+    /// Returns the number of calls in the plan that have been passed to Java so far.
     fn java_backed(&self) -> usize {
         match &self.scope {
             Scope::Plan(compiler) => compiler.java_backed.len(),
@@ -213,8 +213,8 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// Passes a call with all its parameters to Java. `before` is the number of such calls before the parameters
-    /// were parsed; this call replaces the calls in its parameters.
+    /// Passes a call with all its parameters to Java. `before` is the number of calls passed to Java before the
+    /// parameters were parsed; this call replaces the calls in its parameters.
     fn host(&mut self, source: &str, before: usize) -> Option<Part> {
         let Scope::Plan(compiler) = &mut self.scope else { return None };
         compiler.hosts.then(|| {
@@ -249,7 +249,7 @@ impl<'a> Build<'a> {
         self.host(source, before)
     }
 
-    /// Builds a function call. `before` is the number of calls for Java before the parameters were parsed.
+    /// Builds a function call. `before` is the number of calls passed to Java before the parameters were parsed.
     fn call(
         &mut self,
         spec: &'static Spec,
@@ -302,7 +302,7 @@ impl<'a> Build<'a> {
         Part::Call(Box::new(call))
     }
 
-    /// Compiles the script of a call, if it is simple enough.
+    /// Compiles the script of a function call. Returns `None` if the script is not simple.
     fn simple(&mut self, spec: &Spec, args: &[Template]) -> Option<Script> {
         let language = spec.simple?;
         let source = args[0].fixed()?;

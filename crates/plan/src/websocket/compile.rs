@@ -123,7 +123,7 @@ fn is_pause(ctx: &Context<'_>, id: ElementId) -> bool {
         && ctx.props(id).int("ActionProcessor.action") == Some(PAUSE)
 }
 
-/// Reports that an action is a hold sampler.
+/// Adds a remark for the user if the action is a hold sampler.
 pub(crate) fn review_action(ctx: &mut Context<'_>, id: ElementId) {
     if is_pause(ctx, id) && hold::settings_below(ctx, id).is_some() {
         ctx.remark(id, Level::Native, "holds the user's WebSocket connection and records a sample");
@@ -203,7 +203,7 @@ impl Reader {
         }
     }
 
-    /// Returns the value of a property that must be constant.
+    /// Returns the value of a property that must not contain expressions; `default` if the property is missing.
     fn word(&self, ctx: &mut Context<'_>, name: &str, default: &str) -> String {
         let Some((id, prop)) = self.find(ctx, name) else { return default.into() };
         let word = prop.text().unwrap_or("");
@@ -249,7 +249,8 @@ impl Reader {
         if self.word(ctx, "type", "PingPong") == "Pong" { Act::Pong } else { Act::PingPong }
     }
 
-    /// Returns the comparison of a filter. For patterns, the second value is true if the whole string must match.
+    /// Returns the comparison of a filter. If it is a pattern, the `bool` is true if the pattern must match the whole
+    /// string.
     fn comparison(&self, ctx: &mut Context<'_>) -> Result<(Comparison, Option<bool>), String> {
         let word = self.word(ctx, "comparisonType", "IsPlain");
         let (not, bare) = match word.strip_prefix("Not") {
@@ -292,8 +293,8 @@ impl WebSocket {
         matches!(self.act, Act::Hold(_))
     }
 
-    /// Copies the plan's settings from the sampler that this copy replaces, and its headers unless new headers are
-    /// given.
+    /// Copies cookie manager, filters, heartbeat and headers from `planned`, the sampler of the plan that this sampler
+    /// replaces. `headers` replace the plan's headers unless this sampler sends a ping, a pong or a close frame.
     pub(crate) fn stands_for(&mut self, planned: &Self, headers: Option<Vec<Header>>) {
         self.cookies = planned.cookies;
         self.filters.clone_from(&planned.filters);
@@ -325,7 +326,8 @@ impl WebSocket {
     }
 }
 
-/// Reports the WebSocket heartbeat or hold that an element configures, and unknown properties of either.
+/// Adds remarks for the user about the WebSocket heartbeat or hold that an element configures, and about unknown
+/// properties of either.
 pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
     let (heart, hold) = (is_heartbeat(ctx, id), hold::is_one(ctx, id));
     if heart {

@@ -123,7 +123,7 @@ impl FrameFilter {
         matches!(&self.test, Test::Ping { reply, .. } if reply.get(env))
     }
 
-    /// Appends the name of the filter.
+    /// Appends the name of the filter to `out`.
     pub fn name(&self, env: &mut Env<'_>, out: &mut String) {
         self.name.eval(env, out);
     }

@@ -15,7 +15,7 @@ use crate::env::Env;
 const OWN: [&str; 5] =
     ["Host", "Upgrade", "Connection", "Sec-WebSocket-Key", "Sec-WebSocket-Version"];
 
-/// An entry of the map; the ranges refer to one buffer.
+/// An entry of the Java map, so one header. `name` and `value` are ranges in one buffer.
 struct Entry {
     name: Range<usize>,
     value: Range<usize>,
@@ -23,7 +23,7 @@ struct Entry {
 }
 
 impl WebSocket {
-    /// Writes the headers of the plan. Returns an error if a line has a line break, which the plug-in rejects.
+    /// Writes the plan's headers to `call`. Returns an error if a header has a line break, which the plug-in rejects.
     pub(super) fn write_headers(&self, env: &mut Env<'_>, call: &mut Call) -> Result<(), ()> {
         if self.headers.is_empty() && self.cookies.is_none() {
             return Ok(());
@@ -70,7 +70,8 @@ impl WebSocket {
     }
 }
 
-/// Writes the entries in their order. If `added` is true, one entry without a name marks the cookie manager's line.
+/// Writes the headers to `call` in the order of `entries`. If `added` is true, the entry with an empty name marks the
+/// position of the cookie manager's line.
 fn write(entries: &[Entry], text: &str, added: bool, call: &mut Call) -> Result<(), ()> {
     let mut refused = false;
     for entry in entries {

@@ -38,11 +38,11 @@ pub struct HoldSettings {
     pub until_messages: u64,
     /// Minimum number of messages; with fewer messages the sample fails.
     pub least_messages: u64,
-    /// Unit of the timestamps in messages, in nanoseconds.
+    /// Length in nanoseconds of the unit in which messages state times.
     pub unit_ns: u64,
 }
 
-/// Findings of a hold sampler about a message.
+/// Result of checking a message of a hold sampler.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HoldMatch {
     /// True if the hold counts the message.
@@ -51,7 +51,7 @@ pub struct HoldMatch {
     pub sent_ns: Option<i64>,
 }
 
-/// Returns the child of an action that makes the action a hold.
+/// Returns the Simple Config Element below an action that makes the action a hold.
 pub(super) fn settings_below(ctx: &Context<'_>, id: ElementId) -> Option<ElementId> {
     scope::children(ctx.doc, id).into_iter().find(|child| is_one(ctx, *child))
 }
@@ -138,7 +138,8 @@ impl Hold {
     }
 }
 
-/// Returns the time in the first group of the first match; the number may have a fraction.
+/// Returns the send time that a message contains, in nanoseconds since 1970: the first group of the pattern's first
+/// match, as a decimal number of units.
 fn sent_at(pattern: &lang::regexp::Regexp, text: &str, unit_ns: u64) -> Option<i64> {
     let mut found = None;
     pattern.each(text, |at| {

@@ -280,7 +280,7 @@ pub(super) fn write_url(server: &str, path: &str, call: &mut Call) -> Result<(),
     Ok(())
 }
 
-/// Valid range of a timeout, and its name in messages.
+/// Valid range of a timeout in milliseconds, and the timeout's name in messages.
 struct Limit {
     name: &'static str,
     least: i32,
@@ -292,8 +292,8 @@ impl Limit {
     const CONNECT: Self =
         Self { name: "Connection timeout", least: 1, most: 999_999, checked: true };
     const READ: Self = Self { name: "Read timeout", least: 0, most: 9_999_999, checked: true };
-    /// A sampler that only writes has no field for the read timeout. A value in the plan must nevertheless be a
-    /// number.
+    /// Read timeout of a sampler that only writes. The plug-in does not check the range, but the value must be a whole
+    /// number of at least 0.
     const UNCHECKED: Self = Self { name: "Read timeout", least: 0, most: i32::MAX, checked: false };
 }
 

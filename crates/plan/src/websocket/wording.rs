@@ -40,9 +40,10 @@ pub const NOT_INFLATED: &str = "java.lang.NullPointerException: Cannot invoke \
 /// Sizes of a sample in bytes, counted as in JMeter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
-    /// Size of the upgrade response and of frame headers; negative if a payload was compressed.
+    /// Size in bytes of the upgrade response and of the frames read, minus `body`. The difference is negative if
+    /// compression saves more bytes than the headers take.
     pub headers: i64,
-    /// Size of payloads after decompression.
+    /// Size in bytes of the payloads after decompression.
     pub body: i64,
     /// Bytes sent: those of the upgrade request, or those of the last frame sent after it.
     pub sent: u64,
@@ -199,7 +200,7 @@ fn closed(frame: &Frame<'_>, result: &mut SampleResult) {
     result.data_type = "text";
 }
 
-/// Writes the response data of a data frame.
+/// Writes the payload of a data frame as the response data of the sample.
 fn fill(frame: &Frame<'_>, result: &mut SampleResult) {
     result.text.push_str(&String::from_utf8_lossy(frame.shown()));
     if frame.kind == FrameKind::Binary {
@@ -284,7 +285,8 @@ pub fn error(text: &str, result: &mut SampleResult) {
     result.message.push_str(text);
 }
 
-/// Writes the sub-result of a discarded frame. Unless configured otherwise, JMeter then names it after its parent.
+/// Writes the sub-result of a discarded frame. Unless configured otherwise, JMeter later replaces its label by one
+/// derived from the label of the sample.
 pub fn discarded(filter: &str, frame: &Frame<'_>, sub: &mut SampleResult) {
     let _ = write!(sub.label, "Discarded {} frame (by filter '{filter}')", frame.type_name());
     sub.success = true;

@@ -65,7 +65,7 @@ pub enum Verdict {
 
 const KEPT: &str = " - Leaving streaming connection open\n";
 
-/// Payload of the close frame of Zaleski's sampler.
+/// Payload of the close frame that Zaleski's sampler sends.
 pub const GOODBYE: &[u8] = b"\x03\xe8JMeter closed session.";
 
 /// State of a connection of Zaleski's sampler.
@@ -76,7 +76,7 @@ pub struct ConnectionState {
     messages: u32,
     /// Payload of the peer's close frame, once received.
     farewell: Option<Vec<u8>>,
-    /// Maximum wait of the sample in milliseconds.
+    /// Longest time in milliseconds for which the sample waits for its response.
     patience: u32,
     error: i32,
     /// Response pattern; `None` if it is invalid, so that any message is a response.
@@ -122,7 +122,8 @@ fn arguments(ctx: &mut Context<'_>, id: ElementId) -> Vec<Argument> {
 }
 
 impl Zaleski {
-    /// Evaluates one sample. The call's `opens` applies if the user has no connection with the same id.
+    /// Evaluates the settings of one sample. Sets `call.opens`, which the engine ignores if the user already has a
+    /// connection with the same id.
     pub(super) fn render(
         &self,
         sampler: &WebSocket,
@@ -333,8 +334,8 @@ impl ConnectionState {
         }
     }
 
-    /// Fills the result of a sample that has stopped waiting, for any reason. `keeps`: the connection stays open.
-    /// `opened`: the connection was established. `closes`: a message matched the close pattern.
+    /// Fills the result of a sample that has stopped waiting, for any reason. `keeps` is true if the connection stays
+    /// open, `opened` if it was established, and `closes` if a message matched the close pattern.
     pub fn finish(&mut self, keeps: bool, opened: bool, closes: bool, result: &mut SampleResult) {
         const ENDED: &str = " - WebSocket conection has been successfully closed by the server\n";
         const CLOSED: &str = " - WebSocket session closed by the client\n";
