@@ -198,8 +198,8 @@ impl Checker<'_> {
         Ok(self.slots - 1)
     }
 
-    /// Compiles statements, and returns whether the code after them is reachable. `tail`: the last statement has the
-    /// value of the script.
+    /// Compiles statements, and returns whether the code after them is reachable. `tail` is true if the value of the
+    /// last statement is the value of the script.
     fn steps(&mut self, body: &[Stmt], tail: bool) -> Result<(Vec<Step>, bool)> {
         let (mut found, mut reached) = (Vec::new(), true);
         let last = body.iter().rposition(|stmt| !matches!(stmt, Stmt::Import(_)));

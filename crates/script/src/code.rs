@@ -30,14 +30,14 @@ pub(super) enum Expr {
     Join(Vec<Expr>),
     /// Concatenates the strings of two sides; throws if both are `null`.
     JoinOrThrow(Box<Expr>, Box<Expr>),
-    /// Calculates with two numbers.
+    /// Applies an arithmetic operator to two numbers.
     Calculate(Binary, Box<Expr>, Box<Expr>),
     Compare(Binary, Box<Expr>, Box<Expr>),
     Not(Box<Expr>),
     And(Box<Expr>, Box<Expr>),
     Or(Box<Expr>, Box<Expr>),
     Choice(Box<Expr>, Box<Expr>, Box<Expr>),
-    /// The left value, unless it counts as false; then the right one.
+    /// Returns the left value unless it counts as false, otherwise the right value (`?:`).
     Elvis(Box<Expr>, Box<Expr>),
     Convert(Conversion, Box<Expr>),
     /// Calls a method of a value. With `safe` (`?.`), a call on `null` returns `null`.
@@ -55,16 +55,17 @@ pub(super) enum Expr {
 /// Conversion of one kind of value to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Conversion {
-    /// Converts any value except `null` to its text in Java; `null` stays.
+    /// Converts any value except `null` to its text in Java; `null` stays `null`.
     Text,
-    /// Converts a number to an `int`; `null` stays.
+    /// Converts a number to an `int`; `null` stays `null`.
     Int,
     Long,
     Double,
-    /// Parses text as a number, ignoring surrounding blanks; `null` stays.
+    /// Parses text as a number, ignoring surrounding blanks; `null` stays `null`.
     ReadInt,
     ReadLong,
     ReadDouble,
-    /// Throws for `null`, which no primitive Java number can be. The text is the type's name in the message.
+    /// Throws an exception for `null`, which cannot become a primitive Java number. The string is the type's name in
+    /// the exception's message.
     NotNull(&'static str),
 }

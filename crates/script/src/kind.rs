@@ -19,7 +19,7 @@ bitflags::bitflags! {
         const DOUBLE = 16;
         /// A string of Java's class `String`.
         const TEXT = 32;
-        /// A `GString` of Groovy, which is no `String` until it is asked to be one.
+        /// A `GString` of Groovy, which is not a `String` until it is converted.
         const GSTRING = 64;
         /// A `java.util.UUID` object.
         const UUID = 128;

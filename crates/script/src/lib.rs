@@ -95,7 +95,7 @@ impl ScriptKind {
         format!("org.apache.jmeter.{package}.{kind}{what}")
     }
 
-    /// Returns the name of the logger that the script has as `log`, if its element is called `name`.
+    /// Returns the name of the logger behind the script's variable `log`. `name` is the name of the script's element.
     pub fn logger(self, name: &str) -> String {
         match self.role {
             Role::Function => self.class(),
@@ -147,7 +147,7 @@ impl Outcome {
     }
 }
 
-/// Compiles a script. `source` is the text that the language would get.
+/// Compiles a script. `source` is the text that JMeter would pass to the interpreter of the language.
 pub fn compile(
     source: &str,
     place: ScriptKind,
@@ -183,7 +183,7 @@ impl Script {
         self.parameters
     }
 
-    /// Runs the script. If it throws, the effects before the exception remain.
+    /// Runs the script. Changes that the script made before an exception persist.
     pub fn run<W: World>(&self, world: &mut W, stage: Execution<'_, W>) -> Result<Outcome, Thrown> {
         run::run(self, world, stage)
     }

@@ -48,7 +48,7 @@ pub(super) fn run<W: World>(
 }
 
 impl<'s, W: World> Frame<'s, '_, W> {
-    /// Returns all buffers of local variables for reuse.
+    /// Returns the buffers of all local variables to the world for reuse.
     fn end(self) {
         for value in self.locals {
             value.drop(self.world.buffers());

@@ -111,7 +111,7 @@ fn place(text: &str, found: Option<usize>) -> i32 {
     found.map_or(-1, |at| length(&text[..at]))
 }
 
-/// Searches like Java's `String.indexOf` from an index on.
+/// Returns the index of a part in a string, in UTF-16 units, like Java's `String.indexOf` with a start index.
 fn find_from(text: &str, part: &str, from: i32) -> i32 {
     let mut rest = String::new();
     let from = from.clamp(0, length(text));
@@ -168,7 +168,7 @@ fn units(text: &str, from: i32, to: i32, out: &mut String) {
     out.push_str(&String::from_utf16_lossy(&units));
 }
 
-/// Compares two strings like Java's `String.equalsIgnoreCase`, unit by unit.
+/// Returns true if two strings are equal without regard to case, like Java's `String.equalsIgnoreCase`.
 fn same_letters(one: &str, other: &str) -> bool {
     let upper = |c: char| {
         let mut upper = c.to_uppercase();

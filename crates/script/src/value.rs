@@ -90,7 +90,7 @@ impl Value<'_> {
         }
     }
 
-    /// Returns the truth of a value as a condition in Groovy. Conditions in BeanShell are booleans.
+    /// Returns true if a condition in Groovy takes the value for true. Conditions in BeanShell are booleans.
     pub(super) fn truth(&self) -> bool {
         match self {
             Self::Null => false,

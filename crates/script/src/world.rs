@@ -235,7 +235,7 @@ impl Operation {
     }
 }
 
-/// Classes that scripts may use, with their packages.
+/// Classes that scripts may use: package, name, and true if the class needs no import.
 const CLASSES: [(&str, &str, bool); 14] = [
     // Package, name, and true if the class needs no import.
     ("java.lang", "System", true),
