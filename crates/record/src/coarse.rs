@@ -26,8 +26,9 @@ const HOUR_MS: i64 = 3_600_000;
 /// Largest number of bins in the histograms of all labels of an interval together. A single histogram may always have
 /// [`LEAST`] bins.
 const MOST_OF_LABELS: usize = 8192;
+/// Number of bins that every histogram may have, however many labels share [`MOST_OF_LABELS`].
 const LEAST: usize = 64;
-/// Shortest part of a second whose request rate is used, ms.
+/// Shortest second, in ms, whose rates count for the extremes of an interval. Shorter ones are partial.
 const WHOLE_MS: u32 = 900;
 /// Largest delay of a second's measured end after its nominal end, ms.
 const LATE_MS: i64 = 500;
@@ -40,9 +41,9 @@ pub struct Coarse {
     /// Lowest and highest request rate of the full seconds in the interval, per second; `None` if the interval has
     /// only partial seconds.
     pub rates: Option<(f64, f64)>,
-    /// Highest error rate of a second, errors per second. `cpu` is the highest CPU usage of a second, in CPU seconds
-    /// per second.
+    /// Highest error rate of a second in the interval, errors per second.
     pub errors: f64,
+    /// Highest CPU usage of the generator in a second of the interval, in CPU seconds per second.
     pub cpu: f64,
     pub watched: Vec<Range>,
 }
@@ -50,7 +51,7 @@ pub struct Coarse {
 /// Range of a watched metric in an interval. `Second::watched` has the mean of the metric.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Range {
-    /// Number of the metric's series.
+    /// Index of the metric's series in the record.
     pub series: u32,
     pub least: f64,
     pub most: f64,
@@ -59,8 +60,8 @@ pub struct Range {
 }
 
 impl Coarse {
-    /// Converts one second into a range: the lowest and the highest value of each metric are the value of this
-    /// second.
+    /// Returns the extremes of a second: the lowest and the highest value of each metric are the second's value. For an
+    /// interval, returns the stored extremes.
     fn of(second: &Second) -> Self {
         if let Some(coarse) = &second.coarse {
             return (**coarse).clone();
@@ -104,8 +105,8 @@ impl Coarse {
 }
 
 impl Second {
-    /// Returns the lowest and the highest request rate of the single seconds, per second; `None` for a partial
-    /// second.
+    /// Returns the lowest and the highest request rate of the seconds in the interval, per second. A single second has
+    /// one rate, which is both; a partial second has `None`.
     pub fn rates(&self) -> Option<(f64, f64)> {
         match &self.coarse {
             Some(coarse) => coarse.rates,
@@ -288,7 +289,7 @@ pub(crate) fn step_of(at_ms: i64, start_ms: i64, now_ms: i64, tight: u32) -> u32
     LEVELS.iter().rev().find(is_old).map_or(0, |level| level.0)
 }
 
-/// Returns the number of the interval in which a second ends.
+/// Returns the number, counted from the start of the run, of the interval in which a second ends.
 fn bucket(at_ms: i64, start_ms: i64, step_ms: u32) -> i64 {
     (at_ms - start_ms - LATE_MS).div_euclid(i64::from(step_ms.max(1)))
 }
@@ -426,7 +427,7 @@ pub(crate) struct Seconds {
     pub(crate) list: Vec<Second>,
     /// Length of the intervals, ms; 0 as long as seconds are kept as measured.
     step_ms: u32,
-    /// Number of seconds in the list above which they are joined once more.
+    /// Number of entries in the list above which they are joined into longer intervals.
     full: usize,
 }
 

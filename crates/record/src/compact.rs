@@ -18,11 +18,11 @@ use crate::kept::Kept;
 use crate::second::Second;
 use crate::sum::Sum;
 
-/// Limit for the slow samples in an interval, in bytes before compression.
+/// Limit for the slow samples that are kept in one interval, in bytes before compression.
 const KEPT: usize = 64 << 10;
-/// Length of intervals from which the limit applies, ms.
+/// Shortest interval, in ms, to which the limit [`KEPT`] applies.
 const KEPT_FROM_MS: u32 = 60_000;
-/// Size of the entries that fill a frame, in bytes before compression.
+/// Size of the pending entries above which a frame is written, in bytes before compression.
 const FRAME: usize = 64 << 10;
 
 /// Ages at which seconds are joined: those of [`crate::coarse::LEVELS`], halved `tight` times.
@@ -33,8 +33,8 @@ pub struct Ages {
     pub tight: u32,
 }
 
-/// Copies the file of a record, and joins seconds into intervals that are longer the older the seconds are. `from`
-/// must end after a whole frame.
+/// Copies the file of a record, and joins seconds into intervals that are longer the older the seconds are. The last
+/// frame of `from` must be complete.
 pub fn compact(from: &mut impl Read, to: &mut impl Write, ages: Ages) -> io::Result<()> {
     let mut magic = Vec::new();
     from.by_ref().take(MAGIC.len() as u64).read_to_end(&mut magic)?;
@@ -192,7 +192,7 @@ impl Compaction {
         self.out.0.append(&mut self.columns_entry);
     }
 
-    /// Writes a frame if more than `least` bytes of entries are pending.
+    /// Writes the pending entries as a frame if they have more than `least` bytes.
     fn write(&mut self, to: &mut impl Write, least: usize) -> io::Result<()> {
         if self.out.0.len() <= least {
             return Ok(());

@@ -23,6 +23,7 @@ pub(crate) const MAGIC: &[u8; 8] = b"throngR1";
 
 /// Longest decompressed content of a frame in bytes. The largest possible second has less than a tenth of it.
 const MOST: u32 = 64 << 20;
+/// Length of the head of a frame in bytes: three numbers of four bytes each.
 const HEAD: usize = 12;
 
 /// Appends a frame with these entries to the file.
@@ -120,7 +121,7 @@ impl<R: Read> Frames<R> {
         found
     }
 
-    /// Returns the number of bytes that were read but not returned.
+    /// Returns the number of bytes in the buffer that were read but not returned yet.
     fn rest(&self) -> usize {
         self.bytes.len() - self.begin
     }

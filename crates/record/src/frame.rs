@@ -33,8 +33,8 @@ const SERIES: &str = "-Jthrong.series";
 pub const ENDLESS: &str = "endless";
 /// Name of the setting that exists only if the plan has a main thread group.
 pub const MAIN_GROUP: &str = "main_group";
-/// Name of the setting that holds the number of users whose starts or number a rate controls. It exists only if the
-/// plan has other users as well.
+/// Name of the setting that holds the number of users in thread groups whose load is a rate, such as arrivals or groups
+/// with a throughput timer. It exists only if other groups have no rate.
 pub const RATE_USERS: &str = "rate_users";
 
 /// Facts about a run that do not change while it runs, and its ending.
@@ -42,9 +42,9 @@ pub const RATE_USERS: &str = "rate_users";
 pub struct Frame {
     /// Version of the program that made the record; empty for a record from a result file.
     pub version: String,
-    /// Path of the plan, as given on the command line. `plan_hash` is a hash of the plan's text with all included
-    /// files.
+    /// Path of the plan, as given on the command line.
     pub plan: String,
+    /// Hash of the plan's text with all included files.
     pub plan_hash: u64,
     /// Start of the run, epoch ms.
     pub start_ms: i64,
@@ -53,10 +53,11 @@ pub struct Frame {
     /// Time from the start of the first request to the end of the last request, ms. Rates are relative to it. 0 if
     /// unknown.
     pub ran_ms: i64,
-    /// Number of processors of the machine. `memory` is its memory in bytes, `threads` the number of threads that run
-    /// users.
+    /// Number of processors of the generator's machine.
     pub processors: u32,
+    /// Memory of the generator's machine, bytes.
     pub memory: u64,
+    /// Number of threads that run users.
     pub threads: u32,
     pub load: Load,
     pub ending: Ending,

@@ -45,7 +45,8 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Returns the number of a label, whose name is given as `&str`.
+    /// Returns the number of the label `name`, and assigns one if the label is new. Does the same as [`Self::label`]
+    /// for a `&str`.
     pub(crate) fn number(&mut self, name: &str, transaction: bool) -> u32 {
         let known = self.known(name, transaction);
         known.unwrap_or_else(|| self.label(&name.into(), transaction))
@@ -90,7 +91,8 @@ impl Names {
         number
     }
 
-    /// Adds a new label with a separate number.
+    /// Adds a new label and returns its number. If labels of the same pattern are folded already, returns the number
+    /// of their common label.
     fn add(&mut self, name: &Arc<str>, transaction: bool) -> u32 {
         let group = pattern(name);
         if *group != **name
@@ -185,7 +187,8 @@ impl Names {
         number
     }
 
-    /// Returns the number of a cause of errors. If the cause is new, its first label is this one.
+    /// Returns the number of a cause of errors. `label` is the number of the label that a new cause stores as its
+    /// first.
     pub(crate) fn cause_of(
         &mut self,
         outcome: Outcome,
@@ -205,7 +208,7 @@ impl Names {
         self.cause_numbers.get(&key).copied()
     }
 
-    /// Builds a second from the metrics of a snapshot.
+    /// Converts a snapshot to a second of the record.
     pub(crate) fn second(&mut self, snapshot: &Snapshot) -> Second {
         let mut second = Second {
             at_ms: snapshot.at_ms,

@@ -43,16 +43,18 @@ const TIMES: Range<i64> = 631_152_000_000..4_102_444_800_000;
 /// Accepted times of a row, ms since 1970. The range, up to 2255, allows for a clock that started at 0 or ran
 /// ahead.
 const READ: Range<i64> = 0..9_000_000_000_000;
-/// Largest number of failed samples kept for each cause. `KEPT` is the limit for all kept samples.
+/// Largest number of failed samples kept for each cause of errors.
 const KEPT_OF_A_CAUSE: usize = 5;
+/// Largest number of samples kept from a result file.
 const KEPT: usize = 20_000;
 /// Longest excerpt of a kept sample, bytes.
 const EXCERPT: usize = 500;
-/// Number of seconds after which no more rows of a second are expected.
+/// Number of seconds before the second of the newest row that still accept rows.
 const SETTLED: i64 = 5;
 /// Limit for the number of rows that come for a closed second. Beyond it no second is closed any more, because the
 /// rows of the file are in no order.
 const MOST_LATE: u32 = 10_000;
+/// Number of nanoseconds in a millisecond.
 const MS: u64 = 1_000_000;
 /// Prefix of the response message that JMeter writes for a transaction.
 const TRANSACTION: &str = "Number of samples in transaction : ";
@@ -131,17 +133,18 @@ impl Record {
 #[derive(Debug, Default)]
 pub struct Rows {
     near: Gathered,
-    /// Rows outside the plausible times. `left_out` holds their number and the line of the first.
+    /// Sums over the rows with implausible times.
     far: Option<Box<Gathered>>,
+    /// Number of the rows with implausible times, and the line of the first.
     left_out: (u64, u64),
     /// True if a row in `far` has a start time other than 0.
     has_started: bool,
     left: Left,
-    /// True if any row so far has said whether its sample succeeded.
+    /// True if any row so far states whether its sample succeeded.
     says_success: bool,
 }
 
-/// The sums over rows: one for rows with plausible times, one for the others.
+/// The sums over a set of rows. Rows with plausible times and all other rows have separate sums.
 #[derive(Debug, Default)]
 struct Gathered {
     names: Names,
@@ -150,7 +153,7 @@ struct Gathered {
     seconds: BTreeMap<i64, Open>,
     closed: BTreeMap<i64, Closed>,
     late: u32,
-    /// Start of the first sample and end of the last.
+    /// Start of the first sample and end of the last, ms since 1970.
     span_ms: Option<(i64, i64)>,
     rows: u64,
     /// True if any time stamp has a fraction of a second.
@@ -165,7 +168,7 @@ struct Gathered {
     of_causes: HashMap<u32, usize>,
     /// The slowest sample of each label and minute, as an index into `kept`.
     slowest: HashMap<(u32, i64), usize>,
-    /// True if any row has not said whether its sample succeeded.
+    /// True if any row does not state whether its sample succeeded.
     errors_unknown: bool,
 }
 
@@ -176,7 +179,7 @@ struct Open {
     checks: HashMap<u32, Checked>,
     causes: HashMap<u32, u64>,
     users: Users,
-    /// Earliest start of the samples in the second.
+    /// Earliest start of the samples in the second, ms since 1970.
     start_ms: i64,
 }
 

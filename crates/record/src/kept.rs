@@ -11,8 +11,9 @@ pub use stats::kept::Why;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kept {
     pub why: Why,
-    /// Number of the label in the record's list; `cause` is a number in the list of causes.
+    /// Index of the sample's label in the record's list of labels.
     pub label: u32,
+    /// Index of the error's cause in the record's list of causes, if it has one.
     pub cause: Option<u32>,
     pub outcome: Outcome,
     /// Start of the sample, epoch ms.
@@ -29,8 +30,8 @@ pub struct Kept {
     pub received: u64,
     /// Trace id of the sample, for the search in a tracing system; 0 without a trace.
     pub trace: u128,
-    /// Excerpt of the request: the head and the beginning of the body. `response` is an excerpt of the same
-    /// structure.
+    /// Excerpt of the request: its head and the beginning of its body.
     pub request: Arc<str>,
+    /// Excerpt of the response: its head and the beginning of its body.
     pub response: Arc<str>,
 }

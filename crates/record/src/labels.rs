@@ -1,9 +1,9 @@
 //! The labels of a second, each with the metrics of its samples.
 //!
-//! While a second is measured, its labels are a list. A record that was read has all seconds of a run, and labels
-//! take most of its memory. There they are packed as in the file: number, length and bytes of each label. That
-//! takes at most a tenth of the memory; times are whole microseconds, and a part is decoded on each access. The
-//! numbers of samples and errors are available without decoding a part.
+//! While a second is measured, its labels are a list. A record that was read has all seconds of a run, and labels take
+//! most of its memory. In such a record, labels are packed as in the file: number, length and bytes of each label.
+//! Packed labels take at most a tenth of the memory. In exchange, times are whole microseconds, and the metrics of a
+//! label are decoded on each access, except for its numbers of samples and errors.
 
 use std::borrow::Cow;
 

@@ -234,23 +234,24 @@ pub enum Unit {
 /// The metrics that a record contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Has {
-    /// Times of phases: wait in this process, DNS, TLS, send, receive, lag. A result file has only connect and wait.
+    /// True if the record has the times of phases: wait in this process, DNS, TLS, send, receive, lag. A result file
+    /// has only connect and wait.
     pub phases: bool,
-    /// Numbers of completed samples in slots of 100 ms.
+    /// True if the record has the numbers of completed samples in slots of 100 ms.
     pub slots: bool,
-    /// Response times, measured from the intended start.
+    /// True if the record has response times, measured from the intended start.
     pub response: bool,
-    /// Metrics of connections: opened, reused, closed, connect times, TLS handshakes.
+    /// True if the record has metrics of connections: opened, reused, closed, connect times, TLS handshakes.
     pub connections: bool,
-    /// Metrics by peer address, and by the value of the response header that the user chose.
+    /// True if the record has metrics by peer address, and by the value of the response header that the user chose.
     pub classes: bool,
-    /// Metrics of the generator process and its machine.
+    /// True if the record has metrics of the generator process and its machine.
     pub generator: bool,
-    /// Numbers of active users.
+    /// True if the record has the numbers of active users.
     pub users: bool,
-    /// The requested load.
+    /// True if the record has the requested load.
     pub load: bool,
-    /// Metrics of watched hosts.
+    /// True if the record has metrics of watched hosts.
     pub targets: bool,
     pub kept: bool,
 }

@@ -174,7 +174,8 @@ fn masked_word(word: &str) -> String {
     }
 }
 
-/// Returns the position of the first `=` that follows the name of a secret. Commas separate names and values.
+/// Returns the position of the first `=` after the name of a secret. A name begins after `?`, `&`, `,` or the `=`
+/// before.
 fn secret_at(text: &str, is_secret: impl Fn(&str) -> bool) -> Option<usize> {
     let mut from = 0;
     text.match_indices('=').map(|(at, _)| at).find(|at| {
@@ -336,9 +337,9 @@ fn is_named(name: &str, known: &str) -> bool {
     name.trim().eq_ignore_ascii_case(known)
 }
 
-/// Names of cookies whose whole value names a backend. In the cookies of `SESSIONS`, only the part after the last
-/// dot names it.
+/// Names of cookies whose whole value names a backend.
 const ROUTES: [&str; 5] = ["routeid", "serverid", "server_id", "route", "srv"];
+/// Names of session cookies. Only the part of the value after the last dot names a backend.
 const SESSIONS: [&str; 2] = ["jsessionid", "sessionid"];
 /// Longest name of a backend in bytes. A longer value may be a secret.
 const ROUTE: usize = 32;

@@ -27,11 +27,13 @@ pub struct Now<'a> {
     /// The second as the record of the run stores it, complete with histograms. Above [`crate::MOST_LABELS`] labels,
     /// labels that differ only in ids are folded into one.
     pub second: &'a Second,
-    /// Labels of the run. Label numbers in `second` are indices into this list. The next three lists are for the
-    /// other kinds of numbers.
+    /// Labels of the run. Label numbers in `second` are indices into this list.
     pub labels: &'a [Label],
+    /// Causes of errors. Cause numbers in `second` are indices into this list.
     pub causes: &'a [CauseName],
+    /// Classes of exchanges. Class numbers in `second` are indices into this list.
     pub classes: &'a [ClassName],
+    /// Metrics of watched hosts. Series numbers in `second` are indices into this list.
     pub series: &'a [Series],
     /// The current second as written to `seconds.jsonl`: percentiles, CPU, memory, connections, marks.
     pub line: &'a snapshot_file::Second,

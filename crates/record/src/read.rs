@@ -23,7 +23,7 @@ use crate::{CauseName, ClassName, Flaw, Has, Label, Record, Series, Unit};
 /// Name of the record's file in the folder of a run.
 pub const FILE: &str = "record";
 
-/// Exclusive upper limit for the number of a label, cause, class or series.
+/// Exclusive upper limit for the number that identifies a label, cause, class or series.
 pub(crate) const MOST_NUMBER: u32 = 1 << 20;
 
 /// The reason why a record could not be read.
@@ -185,7 +185,7 @@ struct Damage {
     missing_ms: i64,
     /// End of the last second that was read, epoch ms.
     last_ms: Option<i64>,
-    /// True if bytes after that second were damaged.
+    /// True if bytes were damaged after the second that ended at `last_ms`.
     is_open: bool,
 }
 
@@ -196,7 +196,8 @@ impl Damage {
         self.is_open = true;
     }
 
-    /// Records that valid data from `begin_ms` to `end_ms` follows. Time that is missing before it is counted.
+    /// Records that valid data from `begin_ms` to `end_ms` follows. After damaged bytes, the time between the last
+    /// valid second and `begin_ms` counts as missing.
     fn goes_on(&mut self, begin_ms: i64, end_ms: i64) {
         let last_ms = self.last_ms.replace(end_ms);
         if std::mem::take(&mut self.is_open) {
@@ -474,7 +475,7 @@ fn merge_labels(labels: &mut Labels, number: impl Fn(u32) -> u32) {
 }
 
 impl Has {
-    /// Returns the metrics that the record of a run contains.
+    /// Returns which metrics the record of a run contains.
     pub fn of_run(record: &Record) -> Has {
         Has {
             phases: true,

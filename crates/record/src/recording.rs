@@ -22,9 +22,9 @@ use crate::second::{Class, Generator, Second};
 use crate::shelf::Shelf;
 use crate::{CauseName, ClassName, Fact, Label, Series, mask};
 
-/// Largest number of classes in a record. `MOST_SERIES` is the largest number of series. Further classes and series
-/// are dropped.
+/// Largest number of classes in a record. Further classes are dropped.
 const MOST_CLASSES: usize = 500;
+/// Largest number of series in a record. Further series are dropped.
 const MOST_SERIES: usize = 2000;
 
 /// A record that is being written.
@@ -38,7 +38,7 @@ pub struct Recording {
     /// Pairs of class number and label number, in the order in which a label first had samples in the class.
     served: Vec<(u32, u32)>,
     series_numbers: HashMap<(Arc<str>, Arc<str>), u32>,
-    /// Counts of the names, per list, that have been written.
+    /// Number of entries of each list that have been written.
     written: Written,
     /// End of the previous second, epoch ms.
     before_ms: i64,
@@ -46,7 +46,7 @@ pub struct Recording {
     frame: Frame,
     /// The second that was added last.
     last: Second,
-    /// Entries added since the last frame.
+    /// Encoded entries that were added since the last frame.
     open: Out,
     /// True if the beginning of the file has been written.
     begun: bool,
@@ -84,12 +84,13 @@ struct Written {
 /// The metrics of a second other than those of its samples.
 #[derive(Clone, Debug, Default)]
 pub struct Around {
-    /// Number of users that are active at the end of the second; `started` counts the users started since the start
-    /// of the run.
+    /// Number of users that are active at the end of the second.
     pub users: u64,
+    /// Number of users started since the start of the run.
     pub started: u64,
-    /// Number of starts that a rate demanded; `missed` counts the starts among them that did not happen.
+    /// Number of starts that a rate demanded in the second.
     pub due: u64,
+    /// Number of demanded starts that did not happen in the second.
     pub missed: u64,
     pub generator: Generator,
     pub machine: Option<Machine>,
@@ -122,7 +123,7 @@ impl Recording {
         }
     }
 
-    /// Adds a second.
+    /// Adds a second: the metrics of samples from `snapshot`, all other metrics from `around`.
     pub fn second(&mut self, snapshot: &Snapshot, around: Around) {
         let mut second = self.names.second(snapshot);
         let ms = (second.at_ms - self.before_ms).clamp(0, i64::from(u32::MAX));
@@ -204,7 +205,7 @@ impl Recording {
         entries::push(&mut self.open, Kind::Mark, |out| entries::write_mark(mark, out));
     }
 
-    /// Adds the end of the run, and writes the samples that still wait.
+    /// Adds the end of the run, and writes the slow samples that still wait for the end of their minute.
     pub fn end(&mut self, (at_ms, ran_ms): (i64, i64), ending: &Ending) {
         self.write_waiting(i64::MAX);
         let length_ms = at_ms - self.start_ms;
@@ -234,7 +235,8 @@ impl Recording {
         bytes
     }
 
-    /// Handles the failure to write the bytes returned last. `nothing` is true if the file is still empty.
+    /// Handles the failure to write the bytes that [`Self::take`] returned last: all names are written once more.
+    /// `nothing` is true if the file is still empty.
     pub fn lost(&mut self, nothing: bool) {
         self.written = Written::default();
         self.begun &= !nothing;

@@ -19,15 +19,17 @@ pub use stats::Phases;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Second {
-    /// End of the second in epoch ms; `ms` is its length in milliseconds.
+    /// End of the second, epoch ms.
     pub at_ms: i64,
+    /// Length of the second, ms.
     pub ms: u32,
-    /// Number of users that are active at the end of the second; `started` counts the users started since the start
-    /// of the run.
+    /// Number of users that are active at the end of the second.
     pub users: u64,
+    /// Number of users started since the start of the run.
     pub started: u64,
-    /// Number of starts that a rate demanded in this second; `missed` counts the starts among them that did not happen.
+    /// Number of starts that a rate demanded in this second.
     pub due: u64,
+    /// Number of demanded starts that did not happen in this second.
     pub missed: u64,
     /// All requests of the second, without transactions.
     pub all: Part,
@@ -41,7 +43,7 @@ pub struct Second {
     pub tls: Bins,
     /// Times that requests waited for a free connection of a pool, µs.
     pub room: Bins,
-    /// Time that requests spent in the generator process, µs.
+    /// Times that requests spent in the generator process, µs.
     pub lag: Bins,
     /// Session connections that ended, by cause and close code, with the idle time before the end.
     pub closes: Vec<Close>,
@@ -70,11 +72,13 @@ pub struct Part {
     pub errors: u64,
     /// Number of samples cut by the end of the run. No other metric of this struct counts them.
     pub cut: u64,
-    /// Bytes sent; `received` is in bytes, too.
+    /// Number of bytes sent.
     pub sent: u64,
+    /// Number of bytes received.
     pub received: u64,
-    /// Sum of the service times, ns; `longest` is the largest of them, ns.
+    /// Sum of the service times, ns.
     pub elapsed: u64,
+    /// Largest service time, ns.
     pub longest: u64,
     /// Service times (JMeter's `elapsed`) of all samples, µs.
     pub service: Bins,
@@ -91,23 +95,23 @@ pub struct Part {
 /// Results of assertions on the responses of one label. All fields can be summed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
-    /// Number of responses on which at least one assertion ran; `unexpected` counts those with an assertion that did
-    /// not hold.
+    /// Number of responses on which at least one assertion ran.
     pub checked: u64,
+    /// Number of responses with an assertion that did not hold.
     pub unexpected: u64,
-    /// Number of failed samples minus the samples that failed by transport or status, so the failures due to response
-    /// content. Negative if assertions ignore the status.
+    /// Number of failed samples minus the samples that failed by transport or status: the failures due to the content
+    /// of responses. Negative if assertions ignore the status.
     pub by_content: i64,
 }
 
 impl Checked {
-    /// Builds the entry of a set of samples with this number of `errors`.
+    /// Builds the results of assertions from the counts of a set of samples, of which `errors` failed.
     pub fn of(checks: &Checks, errors: u64) -> Self {
         let Checks { checked, unexpected, failed } = *checks;
         Self { checked, unexpected, by_content: errors.wrapping_sub(failed) as i64 }
     }
 
-    /// Returns the counts of a set of samples with this number of `errors`.
+    /// Returns the counts of a set of samples, of which `errors` failed: the inverse of [`Self::of`].
     pub fn checks(&self, errors: u64) -> Checks {
         let Self { checked, unexpected, by_content } = *self;
         let failed = i64::try_from(errors).unwrap_or(i64::MAX).saturating_sub(by_content);
@@ -140,9 +144,9 @@ pub struct Class {
     pub errors: u64,
     /// Number of connections opened to the address; only for classes that are addresses.
     pub opened: u64,
-    /// Number of retransmitted TCP segments; `syn_retransmitted` counts the SYN segments among them. Only for classes
-    /// that are addresses.
+    /// Number of retransmitted TCP segments; only for classes that are addresses.
     pub retransmitted: u64,
+    /// Number of SYN segments among the retransmitted TCP segments; only for classes that are addresses.
     pub syn_retransmitted: u64,
     /// Service times of the exchanges, µs.
     pub service: Bins,
@@ -155,38 +159,42 @@ pub struct Generator {
     pub cpu_s: f64,
     /// Resident memory of the generator, bytes.
     pub memory: u64,
-    /// Number of threads that run users. `workers` is the number of worker processes, 0 for a run in one process.
+    /// Number of threads that run users.
     pub threads: u32,
+    /// Number of worker processes; 0 for a run in one process.
     pub workers: u32,
-    /// Time that the generator's threads were runnable but did not run, seconds. `stolen` is the fraction of CPU time
-    /// that the host withheld from the machine.
+    /// Time for which threads of the generator were runnable but did not run, seconds.
     pub run_queue_s: f64,
+    /// Fraction of CPU time that the host withheld from the generator's machine.
     pub stolen: f64,
-    /// Number of processors that the CPU quota of the control groups allows, 0 without a quota. `quota_periods` counts
-    /// the scheduler periods; `quota_stopped` counts the periods in which the quota throttled the generator.
+    /// Number of processors that the CPU quota of the control groups allows; 0 without a quota.
     pub quota: f64,
+    /// Number of scheduler periods of the quota.
     pub quota_periods: u64,
+    /// Number of scheduler periods in which the quota throttled the generator.
     pub quota_stopped: u64,
     /// Longest time in which no core ran although work was due, ns: a stopped process or a frozen machine.
     pub stall: u64,
     /// Number of connection attempts that were retries.
     pub connect_retries: u64,
-    /// Number of local ports still available for the run's destinations. `time_wait` is the number of sockets in
-    /// TIME_WAIT.
+    /// Number of local ports still available for the run's destinations.
     pub ports_left: Option<u64>,
+    /// Number of sockets in TIME_WAIT.
     pub time_wait: u64,
-    /// Number of result rows that wait for the writer thread. `write_s` is the time spent writing rows, seconds.
+    /// Number of result rows that wait for the writer thread.
     pub rows_waiting: u64,
+    /// Time spent writing result rows, seconds.
     pub write_s: f64,
-    /// Heap of the JVM in bytes: used and maximum; `None` without a JVM. `collections` counts the garbage
-    /// collections that stop its threads; `collection_s` is their total time in seconds.
+    /// Used and maximum size of the JVM's heap, bytes; `None` without a JVM.
     pub heap: Option<(u64, u64)>,
+    /// Number of garbage collections that stopped the threads of the JVM.
     pub collections: u64,
+    /// Total time of the garbage collections that stopped the threads of the JVM, seconds.
     pub collection_s: f64,
 }
 
 impl Second {
-    /// Frees unused memory of a second. A reader keeps many seconds.
+    /// Frees unused memory of a second, because a reader keeps many seconds.
     pub(crate) fn shrink(&mut self) {
         self.all.shrink();
         self.labels.pack();

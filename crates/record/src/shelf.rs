@@ -14,10 +14,11 @@ use std::sync::Arc;
 
 use stats::kept::{Example, Why};
 
-/// Limit for slow samples that are written at once, in bytes before compression. `A_MINUTE` is the limit for each
-/// minute after that, `MOST_RANDOM` the limit for random samples.
+/// Limit for slow samples that are written at once, in bytes before compression.
 const MOST_SLOW: usize = 16 << 20;
+/// Limit for the slow samples of each minute once [`MOST_SLOW`] is used up, in bytes before compression.
 const A_MINUTE: usize = 64 << 10;
+/// Limit for random samples, in bytes before compression.
 const MOST_RANDOM: usize = 4 << 20;
 /// Largest number of pairs of label and minute whose slowest sample waits for the end of the minute.
 const MOST_WAITING: usize = 1000;
@@ -26,7 +27,7 @@ const MOST_WAITING: usize = 1000;
 pub(crate) struct Shelf {
     slow_bytes: usize,
     random_bytes: usize,
-    /// The current minute, counted from 1970.
+    /// The current minute, in minutes since 1970.
     minute: i64,
     /// The slowest sample of each minute and label. Two minutes can be waiting, because a second may end in one minute
     /// and contain samples of the previous minute.

@@ -17,7 +17,7 @@ use stats::{Outcome, Phase};
 enum Kind {
     /// No local address or port was available.
     Ports,
-    /// An address is in use. When connecting, that is the address of a local port.
+    /// An address is in use. In an attempt to connect, no free local port was available.
     InUse,
     Refused,
     /// The peer or a host on the way broke an open connection.

@@ -189,7 +189,7 @@ impl<'a> In<'a> {
         }
     }
 
-    /// Returns the bytes from the current position up to that of `end`.
+    /// Returns the bytes from the current position up to the position of `end`, a copy of this reader that has read on.
     pub(crate) fn up_to(&self, end: &Self) -> &'a [u8] {
         &self.rest[..self.rest.len() - end.rest.len()]
     }

@@ -31,7 +31,7 @@ pub(crate) enum Kind {
     Ending = 10,
     /// Folding of a label into another, which applies to all seconds of the file.
     Folded = 11,
-    /// The numbers of a label and of a class of exchanges that had samples of the label.
+    /// A pair of numbers, of a class of exchanges and of a label that had samples in the class.
     Served = 12,
     /// An effective setting of a watched host.
     Fact = 13,

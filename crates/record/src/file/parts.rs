@@ -16,6 +16,7 @@ const MOST_OF_ALL: usize = 1024;
 /// Largest number of bins in the histograms of all labels of a second together. A single histogram may always have
 /// [`LEAST`] bins.
 const MOST_OF_LABELS: usize = 4096;
+/// Number of bins that every histogram may have, however many labels share [`MOST_OF_LABELS`].
 const LEAST: usize = 32;
 
 /// Flags for data that is not written because it follows from other data.
@@ -132,7 +133,7 @@ pub(crate) fn add_part(mut from: In<'_>, sum: &mut Sum) {
     sum.numbers.add_numbers(&part);
 }
 
-/// Reads the numbers of samples and errors of a part.
+/// Reads the number of samples and the number of errors of a part.
 pub(crate) fn read_counts(from: &mut In<'_>) -> (u64, u64) {
     let _flags = from.number();
     (from.number(), from.number())
@@ -324,8 +325,8 @@ fn read_close(from: &mut In<'_>) -> Option<Close> {
     Some(Close { cause, code: u16::try_from(code).unwrap_or(u16::MAX), idle_ms })
 }
 
-/// Reads a second. `transaction` returns true for the number of a label that is a transaction. `sum` must be empty, and
-/// is empty afterwards.
+/// Reads a second. `transaction` returns true for the number of a label that is a transaction. `sum` is a reusable
+/// buffer, which must be empty.
 pub(crate) fn read_second(
     from: &mut In<'_>,
     columns: &Columns,

@@ -9,15 +9,17 @@ use std::collections::BTreeMap;
 use super::{Closed, Open};
 use crate::second::Second;
 
-/// Shortest pause in seconds. `TIMES_LONGER` is the smallest ratio of a pause to the longest ordinary gap.
+/// Shortest pause between runs, in seconds.
 const LEAST_PAUSE: i64 = 60;
+/// Smallest ratio of a pause to the longest ordinary gap.
 const TIMES_LONGER: i64 = 10;
-/// Largest number of pauses in a file. `LEAST_RUN` is the smallest average number of seconds with rows per run.
+/// Largest number of pauses in a file.
 const MOST_PAUSES: usize = 20;
+/// Smallest average number of seconds with rows per run.
 const LEAST_RUN: usize = 10;
-/// Longest gap that is filled with seconds. `MOST_FILLED` is the largest number of such seconds, or the number of
-/// seconds with rows if that is larger.
+/// Longest gap, in seconds, that is filled with seconds without rows.
 const SHORT: i64 = 60;
+/// Largest number of seconds that fill gaps, or the number of seconds with rows if that number is larger.
 const MOST_FILLED: i64 = 3600;
 
 /// A gap before a second with rows: the first second of the gap, the second in which the next sample starts, and
@@ -88,7 +90,7 @@ fn least_pause(gaps: &[Gap], with_rows: usize) -> Option<i64> {
     (1..=most).rev().find(is_least).map(|n| idle[n - 1])
 }
 
-/// Adds seconds without rows.
+/// Fills the gap `of` with seconds without rows, or with one long second if the gap is longer than [`SHORT`] or `room`.
 fn fill(
     seconds: &mut Vec<Second>,
     of: std::ops::Range<i64>,

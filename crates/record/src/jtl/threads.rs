@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use crate::ThreadSum;
 
-/// Largest number of counters, 16 bytes each. Above it, the sums are unknown.
+/// Largest number of counters in a file, 16 bytes each: one for each thread and label. Above it, the sums are unknown.
 const MOST: usize = 200_000;
 
 /// Sums per thread and label. A row costs one search for its thread.
 #[derive(Debug, Default)]
 pub(super) struct Threads {
-    /// Requests and failures of each thread, at the number of the label.
+    /// Numbers of requests and failures of each thread, at the index of the label.
     sums: HashMap<Box<str>, Vec<(u64, u64)>>,
     /// Number of counters of all threads.
     counters: usize,
