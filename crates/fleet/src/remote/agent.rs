@@ -29,22 +29,22 @@ use crate::processes::Processes;
 
 /// Interval of heartbeats and of requests for a grant.
 const BEAT: Duration = Duration::from_secs(1);
-/// Maximum wait for the processes before orders are read.
+/// Maximum wait for a message of the processes before the agent reads further orders.
 pub(super) const PATIENCE: Duration = Duration::from_millis(20);
 /// Interval at which a relay sends the totals of each of its agents.
 const FIGURES: Duration = Duration::from_secs(10);
 /// Time after which an unacknowledged record is resent.
 pub(super) const RESEND: Duration = Duration::from_secs(3);
-/// Time for samples in flight after the grant has expired.
+/// Maximum time for samples in flight to end after the grant has expired.
 const LAST_SAMPLES: Duration = Duration::from_secs(10);
-/// The reason why users stop without an order.
+/// The reason that is reported if users stop because the grant has expired.
 pub(super) const ALONE: &str =
     "an agent received no message from the coordinator for longer than the grace time";
 const SECOND: i64 = 1_000_000_000;
 
-/// Runs an agent until its coordinator needs it no longer. `allowed` lists targets that it may load; if empty, all.
-/// `takeover` is a run that another coordinator takes over: if an agent works for it here, this one forwards the stream
-/// to that agent.
+/// Runs an agent until its coordinator releases it. `allowed` lists the targets that the agent may load; an empty list
+/// permits all. `takeover` names a run that another coordinator takes over: if an agent on this machine works for that
+/// run, this process forwards the stream to that agent.
 pub fn main(allowed: &str, takeover: Option<&str>) -> io::Result<()> {
     let clock = Instant::now();
     if let Some(run) = takeover
@@ -78,7 +78,7 @@ fn beat(output: Output) -> io::Result<()> {
     beating.map(drop)
 }
 
-/// Opens the storage of this user.
+/// Opens the file store of this user.
 fn store() -> io::Result<Store> {
     Store::open()
         .map_err(|error| io::Error::other(format!("cannot open the agent's cache folder: {error}")))
@@ -134,7 +134,7 @@ enum Task<'a> {
     None,
 }
 
-/// Delivers the files of an ended run.
+/// Delivers the remaining records and files of a run whose process has ended.
 fn left(
     place: &RunFolder,
     results: &[Results],
@@ -149,7 +149,7 @@ fn left(
     Ok(())
 }
 
-/// Receives the files and the assignment.
+/// Receives the files of the run and the agent's assignment. Returns the task.
 fn prepare<'a>(
     mut store: Store,
     (output, ended, allowed): (&Output, &'a dyn Fn() -> bool, &str),
@@ -219,22 +219,24 @@ struct Working {
     relay: Relay,
     sender: Sender,
     spool: Disk,
-    /// Zero of the run on the agent's clock.
+    /// The time that is second 0 of the run, on the agent's clock.
     zero: i64,
-    /// Highest number of a sent record, and time of the last resend.
+    /// Highest number of a record that was sent.
     sent: u64,
+    /// Time of the last resend of unacknowledged records.
     resent: Instant,
     beaten: Instant,
     /// Time at which the totals of a relay's agents were last sent.
     figured: Instant,
-    /// Three states of the users: they were started; they are held because the grant is used up; the user of the run
-    /// has paused them.
+    /// True if users were started.
     started: bool,
+    /// True if users are held because the samples of the grant are used up.
     held: bool,
+    /// True if the user of the run has paused the virtual users.
     paused: bool,
-    /// True if the coordinator is gone.
+    /// True if the coordinator's stream has ended.
     alone: bool,
-    /// Time at which users were stopped because the grant had expired.
+    /// Time at which users were stopped because the grant had expired; `None` before.
     stopped: Option<Instant>,
     done: Option<FromWorker>,
     stand: RunState,
@@ -291,7 +293,8 @@ impl Working {
         })
     }
 
-    /// Runs until everything is delivered or nobody can receive it. Returns true if the coordinator has everything.
+    /// Works until the coordinator has all records and files, or until no coordinator can receive them any more.
+    /// Returns true if the coordinator has everything.
     fn run(&mut self, orders: &Orders) -> Result<bool, String> {
         self.output.say(&FromAgent::Up(self.sender.here()));
         loop {
@@ -422,12 +425,12 @@ impl Working {
         }
     }
 
-    /// Returns the current second of the run.
+    /// Returns the number of the current second of the run.
     fn slot(&self) -> u64 {
         u64::try_from((nanos(self.clock) - self.zero) / SECOND).unwrap_or(0)
     }
 
-    /// Writes an entry to disk. Only then the entry changes the account's state.
+    /// Writes an entry to the spool file, and then applies it to the account.
     fn write(&mut self, entry: &Entry) -> Result<(), String> {
         let written = self.spool.write(entry);
         written.map_err(|error| format!("cannot write the agent's spool file: {error}"))?;
@@ -435,7 +438,7 @@ impl Working {
         Ok(())
     }
 
-    /// Sends records that were not sent yet, and periodically resends all unacknowledged ones.
+    /// Sends new records, and from time to time resends all unacknowledged ones.
     fn send(&mut self) {
         let again = self.resent.elapsed() >= RESEND && !self.output.is_full();
         if again {
@@ -449,7 +452,7 @@ impl Working {
         }
     }
 
-    /// Holds users when the grant's samples are used up, and stops them when its time has expired.
+    /// Holds users while the samples of the grant are used up, and stops them when the grant's time has expired.
     fn keep_to_grant(&mut self) {
         if !self.started || self.relay.has_ended() {
             return;
@@ -483,7 +486,7 @@ impl Working {
     }
 }
 
-/// Sends result files on request. Returns true if the coordinator needs nothing more.
+/// Sends result files on the coordinator's requests. Returns true if the coordinator releases the agent.
 fn deliver(
     place: &RunFolder,
     results: &[Results],
@@ -538,7 +541,7 @@ fn send_file(path: &Path, output: &Output) -> io::Result<()> {
     }
 }
 
-/// Returns the paths that a result file may have; at most one of them is written.
+/// Returns the paths at which a result file may be; at most one of them exists.
 fn paths(place: &RunFolder, results: &Results) -> Vec<PathBuf> {
     match results {
         Results::All(number) => vec![place.root.join(format!("rows-{number}"))],

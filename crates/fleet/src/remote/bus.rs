@@ -25,14 +25,16 @@ use crate::account::{Ledger, Limits, Note, Record, Up, What};
 use crate::bus::{Bus, Reports, Transport, UserScope, WorkerEvent};
 use crate::message::{FromWorker, Share, ToWorker, VERSION};
 
-/// Interval of counting silence and of clock queries, and the maximum silence counted at once: in a longer interval
-/// this process itself did not run.
+/// Interval at which the silence of agents is updated and their clocks are queried.
 const TICK: Duration = Duration::from_secs(1);
+/// Maximum time that one update adds to the silence: if more has passed, this process itself did not run.
 const TICK_MOST: Duration = Duration::from_secs(2);
-/// Silence that is reported, and silence after which an agent is lost.
+/// Duration of silence after which the user is informed.
 const TOLD: Duration = Duration::from_secs(4);
+/// Duration of silence after which an agent counts as lost.
 const LIMIT: Duration = Duration::from_secs(15);
-/// Minimum time from the start order to the start. If longer, four times the longest round trip is used.
+/// Minimum time from the start order to the start of the users. If four times the longest round trip is longer, that
+/// time is used.
 const LEAD: Duration = Duration::from_millis(500);
 const SECOND: i64 = 1_000_000_000;
 /// Maximum number of snapshots that are kept for reuse.
@@ -41,7 +43,7 @@ const SPARE: usize = 8;
 /// do not repeat soon.
 const SEEDS: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// An agent of a run.
+/// The coordinator's state of one agent of a run.
 #[derive(Debug)]
 pub(crate) struct Agent {
     pub(super) line: Line,
@@ -51,15 +53,16 @@ pub(crate) struct Agent {
     pub(super) clocks: Clocks,
     pub(super) shares: Vec<u32>,
     pub(super) cores: u32,
-    /// The agents of a relay with their assignments.
+    /// The agents behind this agent if it is a relay, with their assignments.
     pub(super) agents: Vec<(ReachedAgent, AgentAssignment)>,
     /// The coordinator's zero of the run minus the zero that was sent to the agent, in ms. It stays fixed, so that
     /// later changes of either system clock do not matter.
     shift_ms: Option<i64>,
     /// True if the agent is lost or has been released.
     pub(super) gone: bool,
-    /// Time of the last input that was noticed, and duration of the silence since then.
+    /// Time of the last received bytes when silence was last updated, on the clock of the connections.
     last: i64,
+    /// Duration of the silence since `last`.
     silent: Duration,
     /// Number of ticks since the process of the agent's connection ended.
     orphaned: u32,
@@ -90,19 +93,19 @@ impl Agent {
         }
     }
 
-    /// Returns the agent as a relay of these agents.
+    /// Returns this agent as the relay of the given agents.
     pub(super) fn with_agents(self, agents: Vec<(ReachedAgent, AgentAssignment)>) -> Self {
         Self { agents, ..self }
     }
 
-    /// Returns the longest round trip to the agent, and to the agents behind it, in ns.
+    /// Returns the longest measured round trip to the agent or to the agents behind it, in ns.
     fn longest(&self) -> i64 {
         let behind = self.agents.iter().map(|(met, _)| met.longest).max().unwrap_or(0);
         self.clocks.longest().saturating_add(behind)
     }
 }
 
-/// Facts about an agent for the user.
+/// Facts about an agent that are shown to the user.
 #[derive(Clone, Debug)]
 pub struct About {
     pub name: String,
@@ -112,9 +115,9 @@ pub struct About {
     pub descriptors: u64,
     /// Free memory in bytes.
     pub memory: u64,
-    /// Number of processes, each with a share of the users.
+    /// Number of processes of the agent; each runs a share of the users.
     pub shares: u32,
-    /// Number of threads per process.
+    /// Number of threads per process that run users.
     pub cores: u32,
     /// Error bound of the agent's clock in ms.
     pub clock_bound_ms: f64,
@@ -124,41 +127,44 @@ pub struct About {
     pub relay: Option<String>,
 }
 
-/// The agents of a run as workers.
+/// The agents of a run, as the workers of a bus.
 #[derive(Debug)]
 pub struct Agents {
     pub(super) all: Vec<Agent>,
     pub(super) clock: Instant,
     pub(super) heard: Receiver<(u32, AgentEvent)>,
     events: VecDeque<(u32, WorkerEvent)>,
-    /// Snapshots that were counted; the next ones are deserialized into them.
+    /// Counted snapshots whose memory is reused for received ones.
     #[expect(clippy::vec_box, reason = "they travel in their boxes")]
     spare: Vec<Box<Snapshot>>,
     ledger: Ledger,
     notes: Disk,
     pub(super) notes_path: PathBuf,
     pub(super) limits: Limits,
-    /// Maximum number of samples of an agent in a second so far.
+    /// Maximum number of samples in one record of an agent so far.
     peak: u64,
-    /// Zero of the run on the clock of the connections.
+    /// The time that is second 0 of the run, on the clock of the connections.
     zero: i64,
     ticked: Instant,
-    /// Result files: the coordinator's path, true if it contains CSV rows, and the file on the agents.
+    /// Result files, each with the path on the coordinator's machine, true if the file contains CSV rows, and its place
+    /// on the agents.
     pub(super) results: Vec<(PathBuf, bool, Results)>,
-    /// Destination to which agents send their result rows; without a destination, the coordinator fetches the rows.
+    /// Destination to which agents send their result rows. If `None`, the coordinator fetches the rows.
     pub(super) rows_to: Option<RowsTo>,
-    /// Progress of the end of the run, and true if the agents were released.
+    /// Progress of the end of the run; `None` before the end.
     pub(super) end: Option<super::fetch::End>,
+    /// True if the agents were released.
     pub(super) left: bool,
     pub(super) connections: u64,
-    /// Name of the run on agents, and depth of the plan's folder within the run's folder.
+    /// Name of the run on the agents, and number of folder levels between the run's folder and the plan's folder.
     pub(super) run: (String, u32),
     users: UserScope,
-    /// True for the agents of a relay, which has a part of the run. Then the assignment contains the number of shares.
+    /// True if these are the agents of a relay, which runs a part of the users. Then the assignment contains the number
+    /// of all shares.
     part: bool,
-    /// True if a failure to write notes was reported.
+    /// True if the user was informed that notes cannot be written.
     failed: bool,
-    /// True if the file for a takeover was written.
+    /// True if the file was written that another coordinator needs to take the run over.
     kept: bool,
     pub(super) taken: Option<TakeoverData>,
 }
@@ -182,7 +188,7 @@ impl Agents {
         Ok(Self { events, ..this })
     }
 
-    /// Creates the agents of a run that is taken over, with the notes so far.
+    /// Creates the agents of a run that this coordinator takes over, with the notes of the previous coordinator.
     pub(super) fn taken_over(
         agents: Vec<Agent>,
         (clock, heard): (Instant, Receiver<(u32, AgentEvent)>),
@@ -243,8 +249,8 @@ impl Agents {
         Self { connections, run, users, ..self }
     }
 
-    /// Turns these agents into those of a relay, with its name of the run and the result files that it fetches for the
-    /// coordinator.
+    /// Turns these agents into those of a relay. `run` is the relay's name of the run with the depth of the plan's
+    /// folder; `results` are the files that the relay fetches for the coordinator.
     pub(super) fn of_relay(
         self,
         run: (String, u32),
@@ -254,14 +260,14 @@ impl Agents {
         Self { run, results, part: true, kept: true, ..self }
     }
 
-    /// Returns the number of connections that all processes can hold together. If each agent runs the whole plan, this
-    /// is the number of the smallest agent.
+    /// Returns the number of connections that the processes of all agents can hold together. If each agent runs the
+    /// whole plan, returns the number of the agent with the fewest.
     pub fn connections(&self) -> u64 {
         self.connections
     }
 
-    /// Sets the result files to fetch at the end: path, and true for CSV rows or false for XML elements. The first
-    /// files are those that receive every sample. Returns messages about files that stay on the agents.
+    /// Sets the result files that are fetched at the end: each path with true for CSV rows, false for XML elements. The
+    /// first files are those that receive every sample. Returns messages about files that remain on the agents.
     pub fn set_results(
         &mut self,
         files: Vec<(PathBuf, bool)>,
@@ -290,12 +296,12 @@ impl Agents {
         notes
     }
 
-    /// Makes agents send their result rows to this destination instead of to the coordinator.
+    /// Sets the destination to which agents send their result rows instead of to the coordinator.
     pub fn set_rows_to(&mut self, place: RowsTo) {
         self.rows_to = Some(place);
     }
 
-    /// Returns facts about all agents in order. A relay is replaced by its agents.
+    /// Returns facts about all agents in order. A relay is replaced by the agents behind it.
     pub fn about(&self) -> Vec<About> {
         self.all.iter().flat_map(|agent| self.about_one(agent)).collect()
     }
@@ -454,7 +460,8 @@ impl Agents {
         }
     }
 
-    /// Handles a message of the account: writes to disk first, then sends the answer, then counts the report.
+    /// Handles an account message of an agent: writes it to disk, then sends the acknowledgement, then counts the
+    /// report.
     fn account(&mut self, worker: u32, up: Up) {
         let origin = match &up {
             Up::Heartbeat { origin, .. } => *origin,
@@ -493,7 +500,7 @@ impl Agents {
         }
     }
 
-    /// Returns the report in a record that is on disk.
+    /// Returns the report in a record, which is already on disk.
     pub(super) fn counted(
         &mut self,
         worker: u32,
@@ -520,7 +527,7 @@ impl Agents {
         Some(WorkerEvent::Message(FromWorker::Report(Box::new(report))))
     }
 
-    /// Handles the state of the run that an agent reports during a takeover.
+    /// Handles an agent's reply to a takeover: the state of the run on the agent.
     fn found(&mut self, worker: u32, mut stand: RunState) {
         if let Some(words) = stand.torn.take() {
             return self.lose(worker, words);

@@ -23,7 +23,8 @@ impl Line {
         }
     }
 
-    /// Returns the stream's data for a takeover; `None` for pipes, which end with the coordinator.
+    /// Returns the data with which another coordinator can take over the stream; `None` for pipes, which end with the
+    /// coordinator.
     pub(crate) fn handover(&self) -> Option<&StreamHandover> {
         match self {
             Self::Piped(_) => None,
@@ -47,7 +48,7 @@ impl Line {
         }
     }
 
-    /// True if messages of the agent could arrive. The server between may be unreachable for some time.
+    /// True if messages of the agent can arrive. False while the NATS server between is unreachable.
     pub(crate) fn hears(&self) -> bool {
         match self {
             Self::Piped(_) => true,
@@ -55,7 +56,7 @@ impl Line {
         }
     }
 
-    /// True if the other end is gone.
+    /// True if the agent's end of the connection has ended.
     pub(crate) fn has_ended(&mut self) -> bool {
         match self {
             Self::Piped(line) => line.has_ended(),
@@ -63,7 +64,7 @@ impl Line {
         }
     }
 
-    /// Ends the connection at once.
+    /// Ends the connection immediately.
     pub(crate) fn cut(&mut self) {
         match self {
             Self::Piped(line) => line.cut(),

@@ -8,7 +8,7 @@
 
 use std::collections::VecDeque;
 
-/// Number of answers that are kept. Clocks drift, so an old short round trip must not count for ever.
+/// Number of latest answers that are kept. Clocks drift, so an old short round trip must not count for ever.
 const KEPT: usize = 60;
 /// Maximum drift of one clock against another, in nanoseconds per second.
 const DRIFT: i64 = 50_000;
@@ -17,30 +17,33 @@ const SECOND: i64 = 1_000_000_000;
 /// An answer to a clock query.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Answer {
-    /// The querying side's monotonic clock at the query and at the arrival of the answer, in nanoseconds.
+    /// The querying side's monotonic clock at the query, in nanoseconds.
     pub(crate) asked: i64,
+    /// The querying side's monotonic clock at the arrival of the answer, in nanoseconds.
     pub(crate) came: i64,
-    /// The clocks of the answering side.
+    /// The answering side's monotonic clock at the query, in nanoseconds.
     pub(crate) monotonic: i64,
+    /// The answering side's system clock at the query, in nanoseconds since 1970.
     pub(crate) wall: i64,
 }
 
-/// A measurement from one answer.
+/// The measurement that one answer gives.
 #[derive(Clone, Copy, Debug)]
 struct Measured {
     came: i64,
-    /// Duration of the round trip.
+    /// Duration of the round trip in nanoseconds.
     trip: i64,
-    /// The other monotonic clock minus our own, assuming that the other clock was read in the middle of the round trip.
+    /// The other side's monotonic clock minus our own in nanoseconds, assuming that the other clock was read in the
+    /// middle of the round trip.
     middle: i64,
 }
 
-/// The clocks of another machine, as measured.
+/// Measured differences between another machine's clocks and our monotonic clock.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Clocks {
-    /// The latest measurements.
+    /// The latest measurements, the oldest first.
     answers: VecDeque<Measured>,
-    /// The other system clock minus the other monotonic clock.
+    /// The other side's system clock minus its monotonic clock, in nanoseconds.
     wall: i64,
 }
 
@@ -55,7 +58,7 @@ impl Clocks {
         self.wall = answer.wall - answer.monotonic;
     }
 
-    /// Returns the error bound and the difference.
+    /// Returns the error bound, and the difference of the monotonic clocks, both in nanoseconds.
     fn best(&self) -> Option<(i64, i64)> {
         let now = self.answers.back()?.came;
         let (mut lower, mut upper) = (i64::MIN, i64::MAX);
@@ -72,17 +75,17 @@ impl Clocks {
         Some((shortest.trip / 2 + shortest.trip % 2, shortest.middle))
     }
 
-    /// Returns the number of kept answers.
+    /// Returns the number of kept measurements.
     pub(crate) fn answers(&self) -> usize {
         self.answers.len()
     }
 
-    /// Returns the error bound in nanoseconds; `None` before the first answer.
+    /// Returns the error bound of the measured difference in nanoseconds; `None` before the first answer.
     pub(crate) fn bound(&self) -> Option<i64> {
         self.best().map(|(bound, _)| bound)
     }
 
-    /// Returns the longest round trip in nanoseconds.
+    /// Returns the longest round trip among the kept measurements, in nanoseconds.
     pub(crate) fn longest(&self) -> i64 {
         self.answers.iter().map(|answer| answer.trip).max().unwrap_or(0)
     }

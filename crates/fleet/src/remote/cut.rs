@@ -15,17 +15,18 @@ use plan::state::{DealtFile, UnsplittableFile};
 use super::manifest::{self, Manifest};
 use super::wire::Named;
 
-/// The data files that the plan's elements read: the name, and how the lines are distributed, if they are.
+/// The data files that the plan's elements read: each with its name and, if its lines are distributed over the users,
+/// how.
 pub type Dealt = Vec<(String, Option<DealtFile>)>;
 
-/// Files shorter than this are sent completely, in bytes.
+/// Length in bytes below which a file is sent completely.
 const WORTH: u64 = 64 << 10;
 
-/// The files to cut, by their index in the manifest.
+/// The data files that are cut, by their index in the manifest.
 #[derive(Debug, Default)]
 pub(crate) struct Cuts {
     files: BTreeMap<usize, DealtFile>,
-    /// Messages for the user.
+    /// Messages for the user about data files.
     pub(crate) notes: Vec<String>,
 }
 
@@ -70,12 +71,13 @@ impl Cuts {
         cuts
     }
 
-    /// Returns the number of files to cut.
+    /// Returns the number of data files that are cut.
     pub(crate) fn len(&self) -> usize {
         self.files.len()
     }
 
-    /// Returns the files of each agent by its shares. Cut files are written into `folder`.
+    /// Returns the files that each agent receives. `shares` lists the shares of each agent. Cut files are written into
+    /// `folder`.
     pub(crate) fn files(
         &self,
         manifest: &Manifest,
@@ -137,8 +139,8 @@ mod tests {
         )
     }
 
-    /// Returns the lines that each of three agents gets, the second with two shares; `None` if the file is sent
-    /// completely.
+    /// Cuts a file for three agents, the second of which has two shares. Returns the line numbers that each agent gets;
+    /// `None` if the file is sent completely.
     fn dealt(name: &str, plan: &str, lines: usize) -> Option<Vec<Vec<usize>>> {
         let folder =
             std::env::temp_dir().join(format!("throng-cuts-{name}-{}", std::process::id()));

@@ -7,15 +7,14 @@
 use super::wire::Offer;
 use crate::size::held_per_process;
 
-/// The shares of each agent.
+/// The distribution of the shares over the agents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Deal {
-    /// Numbers of the shares of each agent.
+    /// For each agent: the numbers of its shares.
     pub(crate) shares: Vec<Vec<u32>>,
-    /// Number of threads per process, by agent.
+    /// For each agent: the number of threads per process.
     pub(crate) cores: Vec<u32>,
-    /// Number of connections that the agents can hold together, if each agent gets connections in proportion to its
-    /// shares.
+    /// Number of connections that all agents can hold together, if each has connections in proportion to its shares.
     pub(crate) connections: u64,
 }
 
@@ -25,13 +24,14 @@ const MOST_EACH: u32 = 256;
 /// The zones of the agents, and the weights of the zones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Zones {
-    /// Zone of each agent.
+    /// For each agent: its zone.
     pub(crate) of: Vec<String>,
+    /// Zones with the weights by which they get load.
     pub(crate) weights: Vec<(String, u32)>,
 }
 
-/// Distributes shares: `each` per agent if it is set, otherwise by zones and capacity. `cores` is the number of threads
-/// per process, or 0 for the default.
+/// Distributes shares: `each` per agent if set, otherwise in proportion to zones and processors, with enough shares for
+/// `connections`. `cores` is the number of threads per process; 0 selects the default.
 pub(crate) fn deal(
     offers: &[Offer],
     zones: Option<&Zones>,
@@ -83,7 +83,7 @@ fn threads(offer: &Offer, count: u32, cores: u32) -> u32 {
     if cores == 0 { (offer.processors / count).max(1) } else { cores }
 }
 
-/// Returns the smallest integers in the ratio of the given numbers, each at most `MOST_EACH`.
+/// Returns the smallest integers with the same ratio as `numbers`, each at most [`MOST_EACH`].
 fn smallest(numbers: &[u64]) -> Vec<u32> {
     let unit = numbers.iter().copied().fold(0, common).max(1);
     let most = numbers.iter().map(|number| number / unit).max().unwrap_or(1);
@@ -100,7 +100,8 @@ fn smallest(numbers: &[u64]) -> Vec<u32> {
     numbers.iter().map(shrunk).collect()
 }
 
-/// Returns numbers of shares: within a zone proportional to processors, and per zone proportional to the zone's weight.
+/// Returns the number of shares of each agent: within a zone proportional to processors, and over the zones
+/// proportional to their weights.
 fn weighted(processors: &[u64], zones: &Zones) -> Vec<u32> {
     let of_zone = |zone: &str| -> u64 {
         let agents = processors.iter().zip(&zones.of).filter(|(_, of)| *of == zone);
@@ -128,7 +129,7 @@ fn holds(offers: &[Offer], counts: &[u32]) -> u64 {
     tightest.saturating_mul(counts.iter().map(|count| u64::from(*count)).sum())
 }
 
-/// Numbers the shares in rounds over the agents, so that the first few users are not all on one machine.
+/// Numbers the shares in rounds over the agents, so that the first few users are on different machines.
 fn numbers(counts: &[u32]) -> Vec<Vec<u32>> {
     let mut shares = vec![Vec::new(); counts.len()];
     let mut next = 0;

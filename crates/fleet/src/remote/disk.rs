@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use crate::frame;
 
-/// A file of frames. Written frames survive the death of the process, also by a signal.
+/// A file to which frames are appended. A written frame survives the death of the process, also by a signal.
 #[derive(Debug)]
 pub(crate) struct Disk {
     file: File,
@@ -43,7 +43,7 @@ impl Disk {
         Ok(Self { file, length: frames.at, bytes: Vec::new() })
     }
 
-    /// Appends a frame completely or not at all. Readers would stop at an incomplete frame.
+    /// Appends a frame completely or not at all, because readers would stop at an incomplete frame.
     pub(crate) fn write(&mut self, entry: &impl Serialize) -> io::Result<()> {
         self.bytes.clear();
         frame::push(&mut self.bytes, entry).map_err(io::Error::other)?;
@@ -60,7 +60,7 @@ impl Disk {
 #[derive(Debug)]
 pub(crate) struct Frames {
     file: BufReader<File>,
-    /// Number of bytes of the frames read so far.
+    /// Length in bytes of all frames read so far.
     at: u64,
     bytes: Vec<u8>,
 }
@@ -71,7 +71,7 @@ impl Frames {
         Ok(Self { file, at: 0, bytes: Vec::new() })
     }
 
-    /// Returns the next frame if it is complete; a later call may succeed after more is written.
+    /// Returns the next complete frame; `None` if there is none yet. A later call may find one.
     pub(crate) fn next<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
         if !self.read()? {
             return Ok(None);
@@ -79,7 +79,7 @@ impl Frames {
         postcard::from_bytes(&self.bytes).map(Some).map_err(io::Error::other)
     }
 
-    /// Reads the next frame. Returns false if there is no complete one.
+    /// Reads the next frame into the buffer. Returns false if there is no complete one.
     fn read(&mut self) -> io::Result<bool> {
         let mut length = [0; 4];
         let whole = self.file.read_exact(&mut length).and_then(|()| {

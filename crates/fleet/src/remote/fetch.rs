@@ -16,32 +16,33 @@ use super::rows::{self, Part};
 use super::squeeze::unpack;
 use super::wire::{FromAgent, Results, ToAgent};
 
-/// Maximum silence of an agent whose rows are fetched.
+/// Maximum silence of an agent while its rows are fetched.
 const SILENCE: Duration = Duration::from_secs(30);
-/// Maximum time for agents to send a file to its destination: their own limit plus the time to report it.
+/// Maximum time for agents to send a file to its destination: the agents' own limit, and time to report the result.
 const PUSHED: Duration = Duration::from_secs(31 * 60);
-/// Maximum length of the text before the rows in a result file, in bytes. In XML files this text ends with the
-/// following tag.
+/// Maximum length of the head of a result file, the text before its rows, in bytes.
 const HEAD: u64 = 64 << 10;
+/// The tag with which the head of an XML result file ends.
 const ROOT: &[u8] = b"<testResults";
-/// Time for agents to end by themselves.
+/// Time for agents to end by themselves after their release.
 const LEAVING: Duration = Duration::from_secs(5);
 
-/// The progress of the end of a run.
+/// Progress of collecting the result files at the end of a run.
 #[derive(Debug)]
 pub(super) struct End {
-    /// Remaining result files with their numbers.
+    /// Result files that are not collected yet, with their numbers.
     files: VecDeque<(u32, (PathBuf, bool, Results))>,
-    /// The agents that have sent their rows of the first file to its destination; `None` before this was tried.
+    /// For each agent: true if it has sent its rows of the next file to the destination; `None` before the agents were
+    /// ordered to.
     pushed: Option<Vec<bool>>,
-    /// True if nothing is missing so far.
+    /// True if no rows are missing so far.
     is_whole: bool,
 }
 
 impl Agents {
-    /// Performs the next step of the end: has the rows of a result file sent to their destination, or fetches them, and
-    /// finally releases the agents. Returns messages about missing rows and about sent rows; `None` when nothing is
-    /// left.
+    /// Performs the next step of collecting result files: makes agents send the rows of a file to their destination, or
+    /// fetches the rows. Finally releases the agents. Returns messages about missing and sent rows; `None` when nothing
+    /// is left to do.
     pub(super) fn fetch(&mut self) -> Option<Vec<String>> {
         let end = self.end.get_or_insert_with(|| End {
             files: (0..).zip(std::mem::take(&mut self.results)).collect(),
@@ -79,7 +80,8 @@ impl Agents {
         Some(complaints)
     }
 
-    /// Fetches the rows of a result file from the agents that have not sent them to the destination.
+    /// Fetches the rows of a result file from those agents that have not sent them to the destination, and merges the
+    /// rows.
     fn fetch_file(
         &mut self,
         (number, path, are_rows): (u32, &Path, bool),
@@ -118,8 +120,8 @@ impl Agents {
         }
     }
 
-    /// Makes each agent send a result file to the destination. Returns which agents did; rows of the others are
-    /// fetched.
+    /// Orders each agent to send its rows of a result file to the destination. Returns for each agent true if it did;
+    /// rows of the others are fetched.
     fn push(
         &mut self,
         place: &RowsTo,
@@ -211,7 +213,7 @@ impl Agents {
         }
     }
 
-    /// Releases the agents. The notes are kept only if something is missing.
+    /// Releases the agents. The coordinator's notes are deleted if nothing is missing.
     fn leave(&mut self, whole: bool) {
         let mut left = true;
         for worker in 0..self.all.len() {

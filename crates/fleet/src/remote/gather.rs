@@ -34,38 +34,38 @@ use crate::nats::{self, Access, Pools};
 pub(super) const SILENCE: Duration = Duration::from_secs(30);
 /// Interval at which silence is checked.
 pub(super) const TICK: Duration = Duration::from_millis(200);
-/// Number of clock queries before the start.
+/// Number of clock queries per agent before the start.
 const QUESTIONS: usize = 16;
-/// Maximum number of bytes of files that are queued for one connection.
+/// Maximum number of bytes of the plan's files that are queued for one connection.
 const QUEUED: usize = 4 << 20;
 
-/// The parameters for preparing agents.
+/// The request to prepare agents.
 pub struct Gathering<'a> {
     pub way: &'a Way,
-    /// The relays through which agents are reached, if there are any.
+    /// The relays through which agents are reached; `None` if agents are reached directly.
     pub relays: Option<&'a Relays>,
     pub manifest: &'a Manifest,
-    /// The plan's data files, whose lines are distributed.
+    /// The data files of the plan, and how their lines are distributed.
     pub dealt: &'a Dealt,
-    /// A unique name for the run.
+    /// Unique name of the run on the agents.
     pub run: String,
-    /// Number of processes per machine; `None` derives it from the machine's offer.
+    /// Number of processes per machine; `None` derives the number from the resources that the machine offers.
     pub each: Option<u32>,
-    /// Number of threads per process; 0 divides the machine's processors by its processes.
+    /// Number of threads per process; 0 divides the machine's processors by its number of processes.
     pub cores: u32,
-    /// Maximum number of users, and of connections that they hold at the same time. The numbers are for all hosts
-    /// together, or per host if each host runs the whole plan.
+    /// Maximum number of users: of all hosts together, or per host if each host runs the whole plan.
     pub users: u64,
+    /// Maximum number of connections that the users hold at the same time; counted like `users`.
     pub connections: u64,
-    /// The file in which the coordinator stores what it acknowledges.
+    /// Path of the coordinator's notes file, which contains everything that it has acknowledged.
     pub notes: PathBuf,
-    /// Number of seconds for which agents continue without the coordinator.
+    /// Number of seconds for which agents continue if they lose the coordinator.
     pub grace: u64,
-    /// True after Ctrl-C.
+    /// Returns true after Ctrl-C.
     pub cancelled: &'a dyn Fn() -> bool,
 }
 
-/// A machine that is being prepared.
+/// An agent or relay that is being prepared.
 struct PendingAgent {
     name: String,
     zone: String,
@@ -75,21 +75,22 @@ struct PendingAgent {
     answers: usize,
     missing: Option<Vec<Hash>>,
     placed: bool,
-    /// Files of the plan for this agent, each with its path on this machine.
+    /// Files that this agent needs, each with its path on the coordinator's machine.
     files: Vec<(Named, PathBuf)>,
-    /// The agents of a relay, after it has reported them, and their assignments.
+    /// If this is a relay: the agents behind it, after it has reported them.
     met: Option<Vec<ReachedAgent>>,
+    /// If this is a relay: the assignments of the agents behind it.
     serves: Vec<AgentAssignment>,
 }
 
-/// The machines that are being prepared.
+/// The agents or relays that are being prepared.
 pub(super) struct Gather<'a> {
     cancelled: &'a dyn Fn() -> bool,
     clock: Instant,
     coming: Vec<PendingAgent>,
     heard: Receiver<(u32, AgentEvent)>,
-    /// True if the machines are relays, whose messages about their agents and for the user are accepted. Agents may not
-    /// send such messages.
+    /// True if the machines are relays. Only relays may send messages about agents behind them and messages for the
+    /// user.
     are_relays: bool,
 }
 
@@ -111,12 +112,13 @@ impl PendingAgent {
     }
 }
 
-/// The clock of the connections, and the sender of the channel for messages of agents.
+/// The clock of the connections, and the sender for events of agents.
 type EventSender = (Instant, Sender<(u32, AgentEvent)>);
-/// The clock, and the receiver of that channel.
+/// The clock of the connections, and the receiver of agents' events.
 type EventReceiver = (Instant, Receiver<(u32, AgentEvent)>);
 
-/// Starts and prepares agents. `note` receives messages for the user; the error is such a message too.
+/// Starts or reserves the agents of a run and prepares them. `note` receives messages for the user; an error is also
+/// such a message.
 pub fn gather(asked: Gathering<'_>, note: &mut dyn FnMut(&str)) -> Result<Agents, String> {
     let grace = asked.grace;
     let mut gather = match asked.relays {
@@ -141,7 +143,7 @@ pub fn gather(asked: Gathering<'_>, note: &mut dyn FnMut(&str)) -> Result<Agents
     }
 }
 
-/// Starts the relays.
+/// Starts the relays of a run.
 fn by_relays(relays: &Relays, ear: &EventSender) -> Result<Vec<PendingAgent>, String> {
     let Relays::Ssh(hosts) = relays else {
         let lines = (0..).zip(relays.names()).map(|(number, name)| {
@@ -174,7 +176,7 @@ fn by_ssh(hosts: &[Host], ear: &EventSender) -> Result<Vec<PendingAgent>, String
     Ok(coming)
 }
 
-/// Reserves waiting agents.
+/// Reserves agents that wait on a NATS server.
 fn by_nats(
     pools: &Pools,
     (env, grace): (impl Fn(&str) -> Option<String>, u64),
@@ -195,7 +197,7 @@ fn by_nats(
 }
 
 impl<'a> Gather<'a> {
-    /// Starts or reserves the agents. `env` reads environment variables.
+    /// Starts agents by ssh, or reserves waiting agents. `env` returns environment variables.
     pub(super) fn start(
         way: &Way,
         (env, grace): (impl Fn(&str) -> Option<String>, u64),
@@ -210,7 +212,7 @@ impl<'a> Gather<'a> {
         Ok(Self { cancelled, clock, coming, heard, are_relays: false })
     }
 
-    /// Prepares the agents for their shares, which it returns. `folder` holds files for them in the meantime.
+    /// Prepares the agents and returns the distribution of shares. `folder` temporarily holds cut files.
     fn prepare(
         &mut self,
         asked: &Gathering<'_>,
@@ -233,7 +235,7 @@ impl<'a> Gather<'a> {
         Ok(dealt)
     }
 
-    /// Waits for the offers and compares the clocks.
+    /// Waits until all agents have offered their resources, and then measures the differences of the clocks.
     pub(super) fn meet(&mut self, note: &mut dyn FnMut(&str)) -> Result<(), String> {
         self.wait("the agent's offer", note, |agent| agent.offer.is_some())?;
         for question in 1..=QUESTIONS {
@@ -244,7 +246,7 @@ impl<'a> Gather<'a> {
         Ok(())
     }
 
-    /// Makes the relays connect to their agents.
+    /// Makes the relays connect to the agents of their regions.
     fn reach(
         &mut self,
         relays: &Relays,
@@ -267,7 +269,7 @@ impl<'a> Gather<'a> {
         self.wait("the agents of the relay", note, |agent| agent.met.is_some())
     }
 
-    /// Returns the data of the agents themselves, without agents behind relays.
+    /// Returns the agents that are connected directly, without those behind relays.
     pub(super) fn met(&self) -> Vec<ReachedAgent> {
         let now = (nanos(self.clock), wall_ns());
         let met = |agent: &PendingAgent| ReachedAgent {
@@ -281,13 +283,13 @@ impl<'a> Gather<'a> {
         self.coming.iter().map(met).collect()
     }
 
-    /// Returns all agents that get shares. A relay is replaced by its agents.
+    /// Returns all agents that get shares: each relay is replaced by the agents behind it.
     fn all(&self) -> Vec<ReachedAgent> {
         let own = self.met().into_iter().zip(&self.coming);
         own.flat_map(|(own, agent)| agent.met.clone().unwrap_or_else(|| vec![own])).collect()
     }
 
-    /// Distributes the shares.
+    /// Distributes the shares over the agents.
     fn deal(&self, asked: &Gathering<'_>) -> Deal {
         let zones = match asked.way {
             Way::Nats(pools) if !pools.zones.is_empty() => {
@@ -306,7 +308,8 @@ impl<'a> Gather<'a> {
         self.all().into_iter().map(|agent| agent.offer).collect()
     }
 
-    /// Determines the files of each agent: data files with only the lines of its users, where possible.
+    /// Determines the files that each agent receives; data files contain only the lines of the agent's users where
+    /// possible.
     fn cut_files(
         &mut self,
         asked: &Gathering<'_>,
@@ -347,7 +350,7 @@ impl<'a> Gather<'a> {
         Ok(())
     }
 
-    /// Waits until `is_there` is true for all machines.
+    /// Waits until `is_there` returns true for every machine. `what` names the awaited message in errors.
     fn wait(
         &mut self,
         what: &str,
@@ -416,7 +419,8 @@ impl<'a> Gather<'a> {
         self.coming.iter().try_for_each(|agent| agent.line.send(&message(agent)))
     }
 
-    /// Assigns to a relay's agents the files that the coordinator listed, from the relay's store.
+    /// Sets the files that a relay sends to each of its agents: those that the coordinator listed, from the relay's
+    /// store.
     pub(super) fn serve(&mut self, served: &[AgentAssignment], path: impl Fn(&Hash) -> PathBuf) {
         for (agent, AgentAssignment { files, .. }) in self.coming.iter_mut().zip(served) {
             let with_path = |named: &Named| (named.clone(), path(&named.hash));
@@ -424,8 +428,8 @@ impl<'a> Gather<'a> {
         }
     }
 
-    /// Sends the files that agents do not have, each once per agent. `run` is the run's name, and the depth of the
-    /// plan's folder.
+    /// Sends each agent the files that it does not have. `run` is the run's name on the agents; `depth` is the depth of
+    /// the plan's folder.
     pub(super) fn send_files(
         &mut self,
         (run, depth): (&str, u32),
@@ -476,7 +480,7 @@ impl<'a> Gather<'a> {
         self.wait("the agent to store its files", note, |agent| agent.placed)
     }
 
-    /// Waits until a connection has space for the next piece of a file.
+    /// Waits until fewer than [`QUEUED`] bytes are queued for a connection.
     fn room(&mut self, at: usize, note: &mut dyn FnMut(&str)) -> Result<(), String> {
         while self.coming[at].line.queued() > QUEUED {
             if let Ok((number, heard)) = self.heard.recv_timeout(Duration::from_millis(5)) {
@@ -508,7 +512,7 @@ impl<'a> Gather<'a> {
         Ok(agents.holding(connections, (asked.run.clone(), asked.manifest.depth), asked.way))
     }
 
-    /// Returns the agents with their shares and threads, and the channel of their messages.
+    /// Returns the prepared agents with their shares and threads, and the receiver of their events.
     pub(super) fn into_parts(
         self,
         mut parts: impl Iterator<Item = (Vec<u32>, u32)>,
@@ -529,7 +533,7 @@ impl<'a> Gather<'a> {
     }
 }
 
-/// Returns the number of samples that each agent may measure beyond those received.
+/// Returns the initial number of samples that each agent may measure beyond those that the coordinator has received.
 fn ahead(asked: &Gathering<'_>, Deal { shares, .. }: &Deal) -> u64 {
     let users = asked.users * u64::from(asked.way.copies());
     let count: u64 = shares.iter().map(|shares| shares.len() as u64).sum();

@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::nats::{Pools, Server};
 
-/// How the machines of a run are reached.
+/// The machines of a run, and how they are reached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Way {
     Ssh(Vec<Host>),
-    /// Hosts reached by ssh, each of which runs the whole plan independently.
+    /// Hosts that are reached by ssh, each of which runs the whole plan independently of the others.
     Whole(Vec<Host>),
     Nats(Box<Pools>),
 }
 
 impl Way {
-    /// Parses the text, with the selection of waiting agents and the number of relays. The error is a message for
-    /// the user.
+    /// Parses the machines of a run. `choice` selects among waiting agents, and `relays` is the number of relays. The
+    /// error is a message for the user.
     pub fn read(text: &str, choice: Choice, relays: usize) -> Result<Self, String> {
         if !Server::is_one(text) {
             if choice != Choice::default() {
@@ -58,7 +58,7 @@ impl Way {
         }
     }
 
-    /// Returns how often the plan's load is run: once, or once per host.
+    /// Returns how many times the plan's load is generated: once, or once per host.
     pub fn copies(&self) -> u32 {
         match self {
             Self::Whole(hosts) => hosts.len() as u32,
@@ -67,11 +67,11 @@ impl Way {
     }
 }
 
-/// The selection among waiting agents.
+/// The user's selection among the agents that wait in a pool.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choice {
     pub agents: Option<u32>,
-    /// Zones with their shares of the load.
+    /// Zones with their weights: the load of a zone is proportional to its weight.
     pub zones: Vec<(String, u32)>,
     pub labels: Vec<(String, String)>,
 }
@@ -82,7 +82,7 @@ pub struct Host {
     /// `user@host`, or an alias in ssh's configuration.
     pub name: String,
     pub port: Option<u16>,
-    /// The machine's name in the run, if it differs: the name in JMeter's list.
+    /// Name of the machine in JMeter's list, if it differs from the ssh name.
     pub called: Option<String>,
 }
 

@@ -17,14 +17,14 @@ use super::ssh::Bootstrap;
 use super::wire::{FromAgent, ToAgent};
 use crate::frame::{self, Incoming};
 
-/// Number of last lines of the agent's standard error that are kept, as the reason for an end. Then the maximum wait
-/// for them.
+/// Number of last lines of the agent's standard error that are kept, to explain the end of the connection.
 const LAST_WORDS: usize = 4;
+/// Maximum wait for the last lines of standard error.
 const LAST_WORDS_WAIT: Duration = Duration::from_millis(500);
-/// Maximum length of a kept line of standard error in bytes.
+/// Maximum length in bytes of a kept line of standard error.
 const LONGEST_LINE: u64 = 4096;
 
-/// Input from an agent.
+/// An event on the connection to an agent.
 #[derive(Debug)]
 pub(crate) enum AgentEvent {
     /// A message, with the time of its arrival on the clock of the connections.
@@ -35,22 +35,22 @@ pub(crate) enum AgentEvent {
     Ended(String),
 }
 
-/// The connection to an agent.
+/// A connection to an agent through the pipes of a process.
 #[derive(Debug)]
 pub(crate) struct Piped {
-    /// Name of the process, for messages.
+    /// Name of the process that carries the connection, for messages.
     process: &'static str,
     child: Child,
-    /// `None` if this side has closed it.
+    /// Channel to the process's standard input; `None` if this side has closed the connection.
     to: Option<Sender<Vec<u8>>>,
     queued: Arc<AtomicUsize>,
-    /// Time of the last input on the clock of the connections.
+    /// Time of the last received bytes, on the clock of the connections.
     last: Arc<AtomicI64>,
     words: Arc<Mutex<VecDeque<String>>>,
     stderr: JoinHandle<()>,
 }
 
-/// The data that the threads of a connection share.
+/// The data that the threads of one connection share.
 struct Threads {
     number: u32,
     clock: Instant,
@@ -59,7 +59,7 @@ struct Threads {
 }
 
 impl Piped {
-    /// Starts an agent with a command that first runs the bootstrap.
+    /// Starts a process, such as ssh, that runs an agent after the bootstrap.
     pub(crate) fn start(
         number: u32,
         command: Command,
@@ -69,7 +69,7 @@ impl Piped {
         Self::begin(number, ("ssh", command), Some(bootstrap), ear)
     }
 
-    /// Starts an agent with a command that is an agent immediately.
+    /// Starts a process that is an agent from its start, without bootstrap.
     pub(crate) fn here(
         number: u32,
         command: Command,
@@ -118,17 +118,17 @@ impl Piped {
         Ok(())
     }
 
-    /// Returns the number of bytes that wait to be sent.
+    /// Returns the number of bytes that are queued for the process.
     pub(crate) fn queued(&self) -> usize {
         self.queued.load(Ordering::Relaxed)
     }
 
-    /// Returns the time of the last input.
+    /// Returns the time of the last received bytes, on the clock of the connections.
     pub(crate) fn last(&self) -> i64 {
         self.last.load(Ordering::Relaxed)
     }
 
-    /// Closes this side. An agent stops at the end of its input.
+    /// Closes this side of the connection. An agent ends when its input ends.
     pub(crate) fn close(&mut self) {
         self.to = None;
     }
@@ -183,7 +183,7 @@ pub(crate) fn nanos(clock: Instant) -> i64 {
 }
 
 impl Threads {
-    /// Reads until the stream ends. An error is the reason for its end.
+    /// Reads messages until the stream ends. The error is the reason of the end.
     fn follow(
         &self,
         stdout: ChildStdout,
