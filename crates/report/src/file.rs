@@ -13,8 +13,9 @@ use sha2::{Digest, Sha256};
 
 use crate::html::Html;
 
-/// The script and the style that `ui` builds.
+/// The script that `ui` builds for pages.
 const SCRIPT: &str = include_str!("../../../ui/dist/report.js");
+/// The style sheet that `ui` builds for pages.
 const STYLE: &str = include_str!("../../../ui/dist/report.css");
 
 /// Largest size in bytes of decompressed data that is read from a page.

@@ -33,7 +33,7 @@ pub struct Figures {
     pub errors: Vec<ErrorRow>,
     /// Table of the five most frequent errors: the row for all labels first, then the labels with errors.
     pub top5: Vec<Top>,
-    /// Number of requests without transactions, and number of failed requests.
+    /// Number of requests and number of failed requests. Transactions are not counted.
     #[serde(skip)]
     pub requests: (u64, u64),
     /// Number of a label's last rows that percentiles use; `None` for all rows.

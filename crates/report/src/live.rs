@@ -14,10 +14,13 @@ pub use course::{Course, Event, Facts, Told};
 use crate::file::hash;
 use crate::html::Html;
 
-/// The scripts and the styles that `ui` builds.
+/// The script that `ui` builds for the live page.
 const SCRIPT: &str = include_str!("../../../ui/dist/live.js");
+/// The style sheet that `ui` builds for the live page.
 const STYLE: &str = include_str!("../../../ui/dist/live.css");
+/// The script that `ui` builds for the page that lists runs.
 const RUNS_SCRIPT: &str = include_str!("../../../ui/dist/runs.js");
+/// The style sheet that `ui` builds for the page that lists runs.
 const RUNS_STYLE: &str = include_str!("../../../ui/dist/runs.css");
 
 /// A page whose script loads its data from the server, and the content security policy of the page.

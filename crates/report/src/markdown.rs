@@ -21,14 +21,17 @@ pub use self::answers::{capacity, sweep};
 pub use comparison::comparison;
 pub use run::run;
 
-/// Longest name in characters. `SENTENCE` is the longest sentence.
+/// Longest name in characters. Longer names are cut.
 const NAME: usize = 80;
+/// Longest sentence in characters. Longer sentences are cut.
 const SENTENCE: usize = 600;
 /// Longest list of rules that lacked data, in characters. The list names all such rules.
 const LACKING: usize = 6000;
-/// Largest numbers of findings, criteria and table rows in a summary.
+/// Largest number of findings in a summary.
 const MOST_FINDINGS: usize = 5;
+/// Largest number of criteria in a summary.
 const MOST_CRITERIA: usize = 40;
+/// Largest number of rows of a table in a summary.
 const MOST_ROWS: usize = 20;
 
 /// A summary that is being written.

@@ -13,11 +13,11 @@ use crate::model::{Chart, Column, Timeline};
 const WIDTH: f64 = 480.0;
 const HEIGHT: f64 = 190.0;
 const LEFT: f64 = 58.0;
-/// Width of a chart's right margin, without and with a second axis.
+/// Width of a chart's right margin in SVG units, without and with a second axis.
 const RIGHT: [f64; 2] = [18.0, 52.0];
 const TOP: f64 = 10.0;
 const BOTTOM: f64 = 22.0;
-/// Largest number of points of a line, one per pixel of its width.
+/// Largest number of points of a line. If a column has more values, neighbouring values are joined.
 const MOST_POINTS: usize = 240;
 
 /// The scale of a vertical axis.
@@ -172,8 +172,8 @@ fn behind(out: &mut Html, timeline: &Timeline, start: i64, x: impl Fn(i64) -> f6
     }
 }
 
-/// Draws the line of a column. If there are more instants than pixels, the largest of neighbouring values is drawn, so
-/// that no peak disappears.
+/// Draws the line of a column. If the column has more than [`MOST_POINTS`] values, the largest of neighbouring values
+/// is drawn, so that no peak disappears.
 fn line(
     out: &mut Html,
     timeline: &Timeline,

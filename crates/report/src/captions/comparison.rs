@@ -157,8 +157,8 @@ fn happened(row: &Row, metric: &str) -> Option<Words> {
     Some(words(format!("{en}."), format!("{zh}。")))
 }
 
-/// Describes failures in a few short events, and other failures that may be chance. Neither decides whether the sides
-/// differ.
+/// Returns sentences about failures that do not decide whether the sides differ: failures in a few short events, and
+/// failures that may be chance.
 fn undecided(row: &Row) -> Vec<Words> {
     let is_open = |one: &&Difference| {
         is_share(one.metric) && !matches!(one.result, Outcome::Different | Outcome::BelowFloor)
@@ -246,7 +246,8 @@ fn nothing(comparison: &Comparison) -> Option<Words> {
     ))
 }
 
-/// Returns a label with its largest significant change. Changes of error rates are chosen only if there are no others.
+/// Returns the label of a row with its largest significant change. Changes of error rates are chosen only if there are
+/// no others.
 fn most_changed(row: &Row, times: Times) -> Option<Words> {
     let counts =
         row.differences.iter().filter(|difference| difference.result == Outcome::Different);

@@ -20,7 +20,7 @@ use crate::svg::forest::{Axis, Change, Tone};
 
 /// Largest number of rows for labels. The page of changes shows all.
 const MOST_ROWS: usize = 30;
-/// Largest number of sentences about differences in large type.
+/// Largest number of sentences about differences that are shown in large type.
 const LARGE: usize = 6;
 
 /// Words for the results of criteria on changes: passed, failed, undecided.
@@ -259,8 +259,8 @@ fn moved(change: f64, unit: &str) -> Words {
     if unit == "share" { points(change) } else { words(signed(change), signed(change)) }
 }
 
-/// Formats a fraction below 1 as percent, with one digit after the nines. With three digits, many would be shown as 100
-/// %.
+/// Formats a fraction below 1 as percent with one digit after the last nine, such as `99.95 %`. Rounding to three
+/// digits would show 100 %.
 fn nines(share: f64) -> String {
     let decimals = (-(1.0 - share).max(1e-9).log10() - 1.0 + 1e-9).floor().max(0.0) as usize;
     format!("{:.decimals$} %", share * 100.0)

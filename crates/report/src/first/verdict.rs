@@ -5,10 +5,10 @@ use answers::lines::{Kind, Line, title};
 use crate::html::Html;
 use crate::model::{Verdict, words};
 
-/// Largest number of findings about the first screen. The page of findings shows all.
+/// Largest number of findings on the first screen. The page of findings shows all.
 const MOST: usize = 5;
 
-/// Renders the verdict.
+/// Renders the verdict with its first findings.
 pub(crate) fn section(out: &mut Html, verdict: &Verdict) {
     out.raw("<section class=\"verdict\"><h2>").words(&title()).raw("</h2>");
     let (lines, left, after) = verdict.short(MOST);

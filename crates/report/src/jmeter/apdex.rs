@@ -12,8 +12,9 @@ pub struct Apdex {
     pub apdex: f64,
     pub satisfied: u64,
     pub tolerated: u64,
-    /// Longest time in ms that satisfies a user; `tolerated_ms` is the longest tolerated time.
+    /// Longest time in ms that satisfies a user.
     pub satisfied_ms: i64,
+    /// Longest time in ms that a user tolerates.
     pub tolerated_ms: i64,
 }
 

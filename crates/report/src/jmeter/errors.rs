@@ -23,8 +23,9 @@ const LATIN: &str = "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf 
 pub struct ErrorRow {
     pub message: String,
     pub count: u64,
-    /// Percentage of all errors; `of_all` is the percentage of all samples.
+    /// Percentage of all errors that are of this type.
     pub of_errors: f64,
+    /// Percentage of all samples that failed with this type of error.
     pub of_all: f64,
 }
 
@@ -59,8 +60,8 @@ impl Count {
         self.counts.push((key.into(), 1));
     }
 
-    /// Returns the types with their counts, most frequent first. `with_empty` is true if JMeter's hash table also
-    /// contains an empty key.
+    /// Returns the types of errors with their counts, most frequent first. `with_empty` is true if JMeter's hash table
+    /// also contains an empty key.
     fn sorted(&self, with_empty: bool) -> Vec<(&str, u64)> {
         let mut keys: Vec<String> = self.counts.iter().map(|(key, _)| escaped(key)).collect();
         if with_empty {

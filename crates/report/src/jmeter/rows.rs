@@ -16,9 +16,11 @@ use crate::model::{Words, words};
 
 /// Prefix of the response message of a transaction; the number of its samples follows.
 const TRANSACTION: &str = "Number of samples in transaction";
+/// Beginning of the response message of a transaction without samples.
 const EMPTY_TRANSACTION: &str = "Number of samples in transaction : 0";
-/// Columns that are required. Columns of `WANTED` count as 0 or empty if they are missing.
+/// Columns that a result file must contain.
 const NEEDED: [Column; 4] = [Column::TimeStamp, Column::Elapsed, Column::Label, Column::Success];
+/// Columns that count as 0 or empty if a result file does not contain them.
 const WANTED: [Column; 5] = [
     Column::ResponseCode,
     Column::ResponseMessage,

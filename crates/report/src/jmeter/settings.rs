@@ -26,7 +26,7 @@ pub const PROPERTIES: &[&str] = &[
     "jmeter.reportgenerator.statistic_window",
 ];
 
-/// The reason why there are no metrics, as a message for the user.
+/// The reason why no metrics were computed, as a message for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused(pub String);
 
@@ -79,7 +79,8 @@ pub struct Settings {
     pub(super) to_ms: Option<i64>,
     /// True if the table of the Top 5 errors excludes transactions.
     pub(super) top5_without_transactions: bool,
-    /// Value of the property `assertion_results_failure_message`.
+    /// True if an error of an assertion is counted by the message of the assertion: the property
+    /// `assertion_results_failure_message`.
     pub(super) failure_messages: bool,
     pub(super) shown: Shown,
     pub(super) title: Option<String>,

@@ -16,8 +16,9 @@ use crate::model::{
     words,
 };
 
-/// Number of seconds that are kept for the rules. Charts show the last `DRAWN` of them.
+/// Number of the latest seconds that are kept for the rules.
 const KEPT: usize = 900;
+/// Number of the latest seconds that charts show.
 const DRAWN: usize = 600;
 
 /// A second of a running test, copied from the data that followers receive.
@@ -170,7 +171,7 @@ impl Course {
         (self.state, self.users) = (told.state, told.users);
     }
 
-    /// Adds the resources that were used in a second.
+    /// Adds the resources that the run used in a second.
     fn take(&mut self, second: &Second) {
         let taken = &mut self.taken;
         taken.core_seconds += second.generator.cpu_s;

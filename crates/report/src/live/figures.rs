@@ -25,13 +25,13 @@ pub(super) struct Figures {
     p95_us: Option<f64>,
     p99_us: Option<f64>,
     service_p95_us: Option<f64>,
-    /// Share of the requests that failed. `transactions` is true if the plan has transactions, which are not counted
-    /// here.
+    /// Share of the requests that failed. Transactions are not counted.
     error_share: f64,
+    /// True if the plan has transactions.
     transactions: bool,
-    /// Share of the requests that succeeded by transport and status. `as_expected_share` is the share of the checked
-    /// responses for which all assertions held.
+    /// Share of the requests that succeeded by transport and status.
     succeeded_share: Option<f64>,
+    /// Share of the checked responses for which all assertions held.
     as_expected_share: Option<f64>,
     in_flight: Option<f64>,
     own_share: Option<f64>,

@@ -6,8 +6,9 @@ use super::{Page, doubts_generator};
 use crate::first;
 use crate::model::{CapacityPage, SweepPage, Words, words};
 
-/// Largest number of rows for points or probes. `MOST_NOTES` is the largest number of notes.
+/// Largest number of table rows for points or probes in a summary.
 const MOST_ROWS: usize = 60;
+/// Largest number of notes in a summary.
 const MOST_NOTES: usize = 12;
 
 /// Renders the summary of a sweep as Markdown.

@@ -8,8 +8,9 @@ use crate::first;
 use crate::first::comparison::{LAMPS, facts, name};
 use crate::model::{About, ComparisonPage, words};
 
-/// Largest number of sentences and notes. `MOST_CHANGED` is the largest number of other changes.
+/// Largest number of sentences, and of notes, in a summary.
 const MOST_SENTENCES: usize = 8;
+/// Largest number of other changes in a summary.
 const MOST_CHANGED: usize = 12;
 
 /// Renders the summary of a comparison as Markdown.

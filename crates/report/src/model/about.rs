@@ -34,7 +34,7 @@ pub struct Criterion {
     /// True if the criterion is met; `None` if it is undecided, or not decided yet.
     pub met: Option<bool>,
     pub value: Option<f64>,
-    /// The formatted value of the criterion.
+    /// The criterion's value as text.
     pub shown: Words,
     /// The reason for the outcome of the criterion, if the value alone does not explain it.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -24,8 +24,9 @@ pub struct Probe {
     pub load: f64,
     pub kind: Words,
     pub verdict: Held,
-    /// Number of time windows in which the criteria held; `bad` counts the windows in which they did not.
+    /// Number of time windows of the probe in which the criteria held.
     pub good: usize,
+    /// Number of time windows of the probe in which the criteria did not hold.
     pub bad: usize,
     /// Rate of successful requests, per second.
     pub rate_per_s: f64,
@@ -37,7 +38,7 @@ pub struct Probe {
     pub samples: u64,
     pub length_s: f64,
     pub stopped_by: StoppedBy,
-    /// The result of the probe in words.
+    /// Result of the probe as text.
     pub words: Words,
     /// Folder of the probe's run.
     pub run: String,

@@ -26,7 +26,7 @@ pub struct Chart {
     pub caption: Words,
     pub columns: Vec<String>,
     pub log: bool,
-    /// Pairs of columns (low, high). The area between both lines is filled.
+    /// Pairs of columns with the low and the high line of a band. The area between both lines is filled.
     pub bands: Vec<(String, String)>,
     pub page: &'static str,
     /// The host or the series that the chart shows, if it shows only one.

@@ -14,9 +14,10 @@ use crate::captions::grouped;
 pub struct Answers {
     /// Number of requests that succeeded by transport and status.
     pub requests_succeeded: u64,
-    /// Number of responses that assertions checked; `as_expected` counts those for which all assertions held. `None`
-    /// for a CSV result file, which only says which responses were not as expected.
+    /// Number of responses that assertions checked. `None` for a CSV result file, which only states which responses
+    /// were not as expected.
     pub checked: Option<u64>,
+    /// Number of checked responses for which all assertions held; `None` for a CSV result file.
     pub as_expected: Option<u64>,
     pub unexpected: u64,
     /// Number of samples in the set.

@@ -10,21 +10,24 @@ use stats::grouped::{bytes, bytes_zh, count};
 
 use super::words;
 
-/// Processor time of JMeter per request, relative to that of Throng: 218 µs and 18.2 µs in `bench/realistic-plan`.
+/// Ratio of JMeter's processor time per request to Throng's: 218 µs to 18.2 µs in `bench/realistic-plan`.
 const JMETER: f64 = 12.0;
-/// The benchmark that measured the ratio.
+/// The benchmark in which the ratio [`JMETER`] was measured.
 const MEASURED: &str = "bench/realistic-plan";
+/// Number of bytes in a GiB.
 const GIB: f64 = (1_u64 << 30) as f64;
 
 /// Prices in a currency that the user chose.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Prices {
     pub currency: String,
-    /// Price of one processor for an hour; `gib_hour` is the price of a GiB of memory for an hour.
+    /// Price of one processor for an hour.
     pub core_hour: f64,
+    /// Price of a GiB of memory for an hour.
     pub gib_hour: f64,
-    /// Price of a GiB sent; `gib_received` is the price of a GiB received.
+    /// Price of a GiB sent.
     pub gib_sent: f64,
+    /// Price of a GiB received.
     pub gib_received: f64,
 }
 
@@ -49,7 +52,7 @@ pub struct Known {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Taken {
     pub core_seconds: f64,
-    /// Memory multiplied by time, in byte seconds.
+    /// Memory multiplied by the time for which the run used it, in byte seconds.
     pub memory_byte_s: f64,
     pub sent_bytes: u64,
     pub received_bytes: u64,

@@ -10,12 +10,13 @@ use super::{Words, words};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gateway {
-    /// Number of requests that were signed or encrypted; `cpu_us` is the generator's processor time for each, µs.
+    /// Number of requests that were signed or encrypted.
     pub sealed: u64,
+    /// Mean processor time for signing or encrypting one request, µs.
     pub cpu_us: f64,
-    /// Number of requests that were resent from the cache as sealed before; `misses` counts requests that were not
-    /// cached.
+    /// Number of requests whose signed or encrypted form was reused from the cache.
     pub hits: u64,
+    /// Number of requests whose signed or encrypted form was not in the cache.
     pub misses: u64,
     /// Number of entries that were evicted from the full cache.
     pub evictions: u64,

@@ -7,8 +7,9 @@ use record::Second;
 /// Seconds joined into one instant.
 #[derive(Clone, Debug)]
 pub(super) struct Instant {
-    /// Start of the instant, epoch ms; `ms` is its length.
+    /// Start of the instant, epoch ms.
     pub at_ms: i64,
+    /// Length of the instant, ms.
     pub ms: i64,
     pub seconds: Range<usize>,
 }

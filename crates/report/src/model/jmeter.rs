@@ -8,7 +8,8 @@ use serde::Serialize;
 use super::Words;
 use crate::jmeter::{Apdex, ErrorRow, Figures, Note, StatisticsRow, TOTAL, Top};
 
-/// Largest number of rows for labels, chosen by total time, and for types of errors, chosen by frequency.
+/// Largest number of rows for labels, and of rows for types of errors. Labels with the most total time and the most
+/// frequent types are chosen.
 const MOST_ROWS: usize = 1000;
 
 #[derive(Debug, Serialize)]
@@ -17,17 +18,20 @@ pub struct JMeter {
     pub window: Option<usize>,
     /// The percentages of the properties `pct1ResTime` to `pct3ResTime`, as the user wrote them.
     pub percentages: [String; 3],
-    /// Number of requests without transactions, and number of failed requests.
+    /// Number of requests and number of failed requests. Transactions are not counted.
     pub requests: (u64, u64),
-    /// The objects of `statistics.json`: the row for all labels, and one row per label.
+    /// Row of `statistics.json` for all labels.
     pub total: StatisticsRow,
+    /// Rows of `statistics.json`, one per label.
     pub statistics: Vec<StatisticsRow>,
-    /// Rows of the APDEX table. In `apdex` and `top5`, the row for all labels is first.
+    /// Rows of the APDEX table. The row for all labels is first.
     pub apdex: Vec<Apdex>,
+    /// Rows of the table of the five most frequent errors. The row for all labels is first.
     pub top5: Vec<Top>,
     pub errors: Vec<ErrorRow>,
-    /// Number of all labels; `types` is the number of all types of errors. Those beyond [`MOST_ROWS`] have no row.
+    /// Number of all labels. Labels beyond [`MOST_ROWS`] have no row.
     pub labels: usize,
+    /// Number of all types of errors. Types beyond [`MOST_ROWS`] have no row.
     pub types: usize,
     pub notes: Vec<Words>,
 }

@@ -43,10 +43,11 @@ pub struct Point {
     pub mean_high: Option<f64>,
     pub quantiles: Vec<Quantile>,
     pub error_share: f64,
-    /// Length in seconds of the evaluated part of the point. `ramp_s` is the time in which users were started,
-    /// `warmup_s` the length of the warm-up after it.
+    /// Length in seconds of the evaluated part of the point.
     pub length_s: f64,
+    /// Time in seconds in which users were started.
     pub ramp_s: f64,
+    /// Length in seconds of the warm-up after the ramp.
     pub warmup_s: f64,
     /// True if the point became steady; `None` if that was not tested.
     pub steady: Option<bool>,

@@ -29,8 +29,9 @@ pub struct Totals {
     pub samples: u64,
     /// Number of failed samples; `None` if the record does not say which samples failed.
     pub failed: Option<u64>,
-    /// Rate of the whole run; `rate_margin` is half the width of its 95 % interval.
+    /// Rate of the requests in the whole run, per second.
     pub rate_per_s: f64,
+    /// Half the width of the 95 % interval of the rate, per second.
     pub rate_margin: Option<f64>,
     pub sent_bytes: u64,
     pub received_bytes: u64,

@@ -16,7 +16,8 @@ const MOST_CHARTS: usize = 4;
 pub struct Verdict {
     pub findings: Vec<Finding>,
     pub hidden: Vec<Finding>,
-    /// The lines of the verdict. The page's script has those of findings in `findings`.
+    /// The lines of the verdict. Lines of findings are not serialized, because the page's script builds them from
+    /// `findings`.
     #[serde(serialize_with = "without_findings")]
     pub lines: Vec<Line>,
 }

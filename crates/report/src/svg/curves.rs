@@ -5,11 +5,11 @@ use answers::verdict::Words;
 use super::{BOTTOM, HEIGHT, LEFT, Scale, TOP, WIDTH};
 use crate::html::Html;
 
-/// Width of the chart's right margin.
+/// Width of the chart's right margin in SVG units.
 const MARGIN: f64 = 14.0;
-/// Height of the chart's bottom margin, which holds the axis and its name.
+/// Height of the chart's bottom margin in SVG units. The margin holds the axis and its name.
 const BELOW: f64 = BOTTOM + 16.0;
-/// Smallest distance between ticks of the horizontal axis.
+/// Smallest distance between ticks of the horizontal axis in SVG units.
 const APART: f64 = 34.0;
 
 /// A value of a curve with its interval.

@@ -4,7 +4,7 @@ use crate::captions::signed;
 use crate::html::Html;
 
 const WIDTH: f64 = 220.0;
-/// Width of the plot's margin at both ends of the axis, where half of a tick's text is drawn.
+/// Width in SVG units of the plot's margin at both ends of the axis, where half of a tick's text is drawn.
 const SIDE: f64 = 30.0;
 
 /// The axis of a forest plot, from `-most` to `most`.

@@ -9,12 +9,14 @@ use answers::verdict::Words;
 use super::{Axis, Point, words};
 use crate::captions::numbers::{load, percent, whole};
 
-/// Largest share of failed requests at a point without errors. `SOME` is the smallest share at a point with errors.
+/// Largest share of failed requests at a point without errors.
 const NONE: f64 = 0.0005;
+/// Smallest share of failed requests at a point with errors.
 const SOME: f64 = 0.001;
-/// Smallest number of failures at the first point with errors. `EXPECTED` is the smallest number that the point below
-/// would have with the same share.
+/// Smallest number of failures at the first point with errors.
 const FAILURES: f64 = 20.0;
+/// Smallest number of failures that the point below would have with the same share of errors. A point with fewer
+/// requests does not show that errors are absent.
 const EXPECTED: f64 = 10.0;
 /// Smallest rate of successful requests above the limit, relative to the rate below it. A lower rate is an outage, not
 /// a limit.
