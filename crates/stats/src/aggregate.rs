@@ -174,7 +174,8 @@ impl Report {
     }
 }
 
-/// Returns the columns of a URL's scheme, host and port with the ellipsis of a cut text; 0 for other labels.
+/// Returns the width in terminal columns of a URL's scheme, host and port, and of the ellipsis of a cut text; 0 for
+/// labels that are not URLs.
 fn address_width(label: &str) -> usize {
     let Some((scheme, rest)) = label.split_once("://") else { return 0 };
     let host = rest.split(['/', '?', '#', ' ']).next().unwrap_or_default();

@@ -14,6 +14,7 @@ use crate::sample::Outcome;
 pub const MAX_CAUSES: usize = 256;
 /// Maximum length of a message in bytes, so that a body quoted in a message does not fill memory.
 const MAX_TEXT: usize = 300;
+/// Response code under which causes beyond [`MAX_CAUSES`] are counted.
 pub const OTHER: &str = "(other causes)";
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,8 +23,9 @@ pub struct Cause {
     pub code: Arc<str>,
     pub message: Arc<str>,
     pub count: u64,
-    /// Label and start (epoch ms) of the first sample with this cause.
+    /// Label of the first sample with this cause.
     pub first_label: Arc<str>,
+    /// Start of the first sample with this cause, epoch ms.
     pub first_ms: i64,
 }
 

@@ -91,8 +91,9 @@ struct Counted {
     /// True if the class appears in the next interval even without counts.
     marked: bool,
     service: Tray,
-    /// Labels that occurred in the class, and number of those that were already drained.
+    /// Labels that occurred in the class.
     labels: Vec<LabelId>,
+    /// Number of labels that have been drained already.
     handed: usize,
 }
 

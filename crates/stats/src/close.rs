@@ -66,7 +66,7 @@ impl CloseCause {
         Self::ConnectFailed,
     ];
 
-    /// Returns the name in files.
+    /// Returns the name of the cause in files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::PeerFrame => "peer_frame",
@@ -116,8 +116,8 @@ pub struct Closed {
     pub idle_ms: Hist,
 }
 
-/// Returns the position of the pair in the list. The error is the code for a new entry: [`OTHER_CODES`] if the list is
-/// full.
+/// Returns the position of a pair of cause and code in a list of `len` pairs. If the list does not contain the pair,
+/// returns as an error the code for a new entry: [`OTHER_CODES`] if the list is full.
 fn key_in(
     cause: CloseCause,
     code: u16,

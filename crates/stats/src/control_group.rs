@@ -18,8 +18,9 @@ pub const MOUNT: &str = "/sys/fs/cgroup";
 pub struct Throttling {
     /// Number of processors that the quota allows; 0 means no quota.
     pub processors: f64,
-    /// Number of scheduler periods in which the group ran, and number of periods in which it was throttled.
+    /// Number of scheduler periods in which the group ran.
     pub periods: u64,
+    /// Number of scheduler periods in which the quota throttled the group.
     pub stopped: u64,
     /// Throttled time in seconds, summed over processors.
     pub stopped_s: f64,
@@ -31,7 +32,8 @@ impl Throttling {
         Groups::known().throttling()
     }
 
-    /// Combines two quotas that apply to the same processes.
+    /// Combines two quotas that apply to the same processes: the smaller quota, with the counts of the group that was
+    /// throttled more often.
     fn tighter(self, other: Self) -> Self {
         let is_less = other.processors < self.processors || self.processors == 0.0;
         let processors = if is_less { other.processors } else { self.processors };
@@ -188,7 +190,7 @@ impl Groups {
         least(&self.memory, &files, cached)
     }
 
-    /// Returns the limit of processes and threads with the least free number.
+    /// Returns the limit on processes and threads that leaves the smallest number unused.
     pub fn pids(&self) -> Option<Limit> {
         least(&self.pids, &[("pids.max", "pids.current")], |_| 0)
     }
@@ -211,7 +213,7 @@ fn ancestors(mount: &Path, path: &str) -> Vec<PathBuf> {
     path.ancestors().map(|part| mount.join(part)).filter(|folder| folder.is_dir()).collect()
 }
 
-/// Returns the limit with the least free amount. `free` returns the part of a group's use that does not count.
+/// Returns the limit that leaves the least unused. `free` returns the part of a group's use that does not count.
 fn least(
     folders: &[PathBuf],
     files: &[(&str, &str)],

@@ -13,7 +13,7 @@ macro_rules! counters {
         impl Counter {
             pub const ALL: &'static [Counter] = &[$(Counter::$variant,)*];
 
-            /// Returns the name in files.
+            /// Returns the name of the counter in files.
             pub const fn name(self) -> &'static str {
                 match self { $(Counter::$variant => $name,)* }
             }
@@ -36,9 +36,11 @@ counters! {
     TlsFull = "tls_full",
     TlsResumed = "tls_resumed",
     TlsFailed = "tls_failed",
-    /// Processor time of this process for TLS handshakes in nanoseconds, by the result of the handshake.
+    /// Processor time of this process for full TLS handshakes, in nanoseconds.
     TlsFullCpu = "tls_full_cpu_ns",
+    /// Processor time of this process for resumed TLS handshakes, in nanoseconds.
     TlsResumedCpu = "tls_resumed_cpu_ns",
+    /// Processor time of this process for failed TLS handshakes, in nanoseconds.
     TlsFailedCpu = "tls_failed_cpu_ns",
     /// Time from the end of the TCP handshake to the end of the TLS handshake in nanoseconds, for successful
     /// handshakes.
@@ -49,16 +51,16 @@ counters! {
     StaleRetried = "stale_retried",
     UsersStarted = "users_started",
     UsersFinished = "users_finished",
-    /// Number of users that a failed sample ended, as their group or an element of the plan specifies. Then the number
-    /// of failed samples that ended the run.
+    /// Number of users that a failed sample ended, as their group or an element of the plan specifies.
     UsersStoppedByError = "users_stopped_by_error",
+    /// Number of failed samples that ended the run.
     RunStoppedByError = "run_stopped_by_error",
     /// Number of samplers that were next for a user but were not started, because the user had to end.
     SamplersNotBegun = "samplers_not_begun",
     IterationsDone = "iterations_done",
     /// Number of result rows that could not be written.
     RowsDropped = "rows_dropped",
-    /// Requests of setUp and tearDown thread groups.
+    /// Number of requests of setUp and tearDown thread groups.
     RequestsAside = "requests_aside",
     /// Number of samples in flight when the run ended.
     CutByEnd = "cut_by_end",
@@ -66,9 +68,10 @@ counters! {
     Redirects = "redirects",
     /// Number of WebSocket connection attempts; each ends as opened or failed.
     WsStarted = "ws_started",
-    /// Completed upgrades: connections opened. Opened minus closed is the number held now.
+    /// Number of completed WebSocket upgrades, so of connections opened. `WsOpened` minus `WsClosed` is the number open
+    /// now.
     WsOpened = "ws_opened",
-    /// Opened connections that have ended.
+    /// Number of opened WebSocket connections that have ended.
     WsClosed = "ws_closed",
     /// Number of WebSocket connection attempts that failed in TCP, TLS or the upgrade.
     WsFailed = "ws_failed",
@@ -78,42 +81,46 @@ counters! {
     MessageBytesOut = "message_bytes_out",
     HeartbeatsSent = "heartbeats_sent",
     HeartbeatsAnswered = "heartbeats_answered",
-    /// Heartbeats that were not answered in time.
+    /// Number of heartbeats that were not answered in time.
     HeartbeatsMissed = "heartbeats_missed",
-    /// Bytes of messages queued for users that were not reading, and bytes removed from the queue. In minus out is the
-    /// number queued now.
+    /// Bytes of messages that were queued for users that were not reading. `InboxIn` minus `InboxOut` is the number of
+    /// bytes queued now.
     InboxIn = "inbox_in",
+    /// Bytes of messages that were removed from the queues of users.
     InboxOut = "inbox_out",
     /// Number of messages dropped because an inbox was full.
     InboxDropped = "inbox_dropped",
-    /// Number of times that reading of a socket stopped because its inbox was full, and number of times that it
-    /// resumed.
+    /// Number of times that reading of a socket stopped because its inbox was full.
     ReadingStopped = "reading_stopped",
+    /// Number of times that reading of a socket resumed after its inbox had been full.
     ReadingResumed = "reading_resumed",
-    /// Number of sockets whose unread bytes in the kernel were queried, and the bytes found.
+    /// Number of sockets whose unread bytes in the kernel were queried.
     UnreadProbed = "unread_probed",
+    /// Number of unread bytes in the kernel that queries of sockets found.
     UnreadBytes = "unread_bytes",
-    /// Number of stalls, in which a core polled no socket for long because the process was stopped or busy. Then their
-    /// duration in nanoseconds.
+    /// Number of stalls, in which a core polled no socket for long because the process was stopped or busy.
     Stalls = "stalls",
+    /// Duration of stalls in nanoseconds.
     StallTime = "stall_time_ns",
-    /// Requests that waited because no connection of their pool was idle.
+    /// Number of requests that waited because no connection of their pool was idle.
     PoolWaits = "pool_waits",
-    /// Additional addresses, remote or local, that were tried for a connection.
+    /// Number of additional addresses, remote or local, that were tried for connections.
     ConnectRetries = "connect_retries",
-    /// Number of users that an arrival rate required to start. Then the number of those not started because the maximum
-    /// number of users was busy.
+    /// Number of users that an arrival rate required to start.
     StartsDue = "starts_due",
+    /// Number of users that were required but not started, because the maximum number of users was busy.
     StartsMissed = "starts_missed",
-    /// Number of requests that were signed or encrypted for a mobile gateway, and the processor time for it in
-    /// nanoseconds.
+    /// Number of requests that were signed or encrypted for a mobile gateway.
     MgsSealed = "mgs_sealed",
+    /// Processor time for signing and encrypting requests for a mobile gateway, in nanoseconds.
     MgsSealedCpu = "mgs_sealed_cpu_ns",
-    /// Cache of signed or encrypted requests: hits, misses, entries evicted for lack of space, and the processor time
-    /// in nanoseconds that the hits had cost when they were built.
+    /// Number of gateway requests whose signed or encrypted form was in the cache.
     MgsCacheHits = "mgs_cache_hits",
+    /// Number of gateway requests whose signed or encrypted form was not in the cache.
     MgsCacheMisses = "mgs_cache_misses",
+    /// Number of entries evicted from the cache of gateway requests for lack of space.
     MgsCacheEvictions = "mgs_cache_evictions",
+    /// Processor time in nanoseconds that requests found in the cache had cost when they were built.
     MgsCacheSavedCpu = "mgs_cache_saved_cpu_ns",
 }
 
@@ -134,7 +141,7 @@ impl Counters {
         self.0[counter as usize] += n;
     }
 
-    /// Sets a counter whose sum over parts has no meaning.
+    /// Sets a counter to `n`, for a value that is not the sum of its parts.
     pub fn set(&mut self, counter: Counter, n: u64) {
         self.0[counter as usize] = n;
     }
@@ -168,7 +175,7 @@ impl Serialize for Counters {
     }
 }
 
-/// Deserializes such a map. Unknown names are ignored.
+/// Deserializes counters from a map of names and values. Unknown names are ignored.
 impl<'de> Deserialize<'de> for Counters {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Named;

@@ -10,11 +10,12 @@ use crate::hist::Hist;
 use crate::snapshot::Snapshot;
 use crate::span::Span;
 
-/// Metrics of one second. Times are in milliseconds.
+/// Metrics of the WebSocket connections in one second. Times are in milliseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Flow {
-    /// Number of connections being opened, and number of open connections, at the end of the second.
+    /// Number of connections being opened at the end of the second.
     pub opening: u64,
+    /// Number of open connections at the end of the second.
     pub held: u64,
     pub opened: u64,
     pub failed: u64,
@@ -35,11 +36,13 @@ pub struct Flow {
     /// Bytes of messages that are queued for their users at the end of the second.
     pub inbox_bytes: u64,
     pub inbox_dropped: u64,
-    /// Number of times that reading of a socket stopped, and number of sockets not being read at the end of the second.
+    /// Number of times that reading of a socket stopped in the second.
     pub reading_stopped: u64,
+    /// Number of sockets that are not being read at the end of the second.
     pub not_read: u64,
-    /// Number of sockets whose unread bytes in the kernel were queried, and the bytes found.
+    /// Number of sockets whose unread bytes in the kernel were queried.
     pub unread_probed: u64,
+    /// Number of unread bytes in the kernel that queries of sockets found.
     pub unread_bytes: u64,
     pub closes: Vec<FlowClose>,
 }

@@ -17,28 +17,28 @@ use serde::{Deserialize, Serialize};
 use crate::phases::Phases;
 use crate::sample::{Outcome, Sample};
 
-/// Maximum number of failed samples per core and second. If a cause finds no space, later samples of it are stored
-/// instead.
+/// Maximum number of failed samples that are stored per core and second. If the limit is reached, a later sample with
+/// the same error cause is stored instead.
 const MOST_ERRORS: usize = 128;
-/// Maximum number of labels per core and second whose slowest sample is stored. If a label finds no space, its next
-/// slower sample is stored instead.
+/// Maximum number of labels per core and second whose slowest sample is stored. If the limit is reached, a later and
+/// slower sample of the label is stored instead.
 const MOST_SLOW: usize = 128;
-/// Maximum number of samples per cause, for a core and for a run.
+/// Maximum number of stored samples per error cause: on each core, and again in the merged run.
 pub const OF_A_CAUSE: u32 = 5;
-/// Number of random samples.
+/// Maximum number of randomly chosen samples that are stored: per core and second, and in the whole run.
 pub const AT_RANDOM: usize = 64;
-/// Maximum length of a string in bytes.
+/// Maximum length in bytes of each stored string, such as a request or a message.
 pub const EXCERPT: usize = 2048;
-/// Maximum number of causes whose samples are stored.
+/// Maximum number of error causes per core whose samples are stored.
 const CAUSES: usize = 256;
 
 /// The reason why a sample is stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Why {
-    /// Among the first samples of this error cause.
+    /// Among the first failed samples with this error cause.
     #[default]
     Error,
-    /// Among the slowest samples of its label and minute.
+    /// Slower than all earlier samples of this label in the same minute.
     Slow,
     /// Chosen at random with equal probability.
     Random,
@@ -48,53 +48,56 @@ pub enum Why {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Example {
     pub why: Why,
-    /// Random number of a random sample: samples with the smallest numbers are kept.
+    /// Random number of a sample that was chosen at random. Of these, the run keeps those with the smallest numbers.
     pub rank: u64,
     pub label: Arc<str>,
     pub outcome: Outcome,
     /// Start of the sample in ms since 1970.
     pub start_ms: i64,
-    /// Elapsed time in nanoseconds.
+    /// Elapsed time of the sample in nanoseconds.
     pub elapsed: u64,
     pub phases: Phases,
+    /// True if the sample used a connection that was already open.
     pub reused: bool,
     pub sent: u64,
     pub received: u64,
     pub code: String,
     pub message: String,
     pub address: String,
-    /// Trace identifier; 0 for none.
+    /// Trace identifier of the request; 0 for none.
     pub trace: u128,
-    /// Head and first part of the body.
+    /// Request: head and first part of the body.
     pub request: String,
+    /// Response: head and, unless chosen at random, the first part of the body.
     pub response: String,
 }
 
-/// The strings of a sample to store.
+/// Texts of a sample that is to be stored.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Texts<'a> {
     pub code: &'a str,
     pub message: &'a str,
-    /// Trace identifier; 0 for none.
+    /// Trace identifier of the request; 0 for none.
     pub trace: u128,
-    /// Consecutive parts of the text.
+    /// Consecutive parts of the request: method, space, URL, line end, and the rest.
     pub request: [&'a str; 5],
+    /// Consecutive parts of the response: head, separator, body.
     pub response: [&'a str; 3],
 }
 
-/// A random number that decides whether a sample is stored; the samples with the smallest numbers of a run are. It is
-/// drawn when the sample begins, so that the head of a chosen sample's response can be kept until its end. A draw
-/// stores the number in two bytes: the number of its leading zeros, and the ten bits after its first set bit.
+/// A sample's random number, which decides whether the sample is stored: the samples with the smallest numbers of a run
+/// are stored. It is drawn when the sample begins, so that the response's head can be kept if the sample may be chosen.
+/// A draw stores the number in two bytes: the number of its leading zeros, and the ten bits after its first set bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draw(u16);
 
 impl Draw {
-    /// No number was drawn.
+    /// Value without a random number: none was drawn.
     pub const NONE: Self = Self(u16::MAX);
-    /// The number is too large for the sample to be stored.
+    /// Value of a random number that is too large for its sample to be stored.
     const LARGE: Self = Self(0x3ff);
 
-    /// Encodes a number, or returns [`Self::LARGE`] if it is not below `bound`.
+    /// Encodes a random number, or returns [`Self::LARGE`] if it is not below `bound`.
     fn of(number: u64, bound: u64) -> Self {
         if number >= bound {
             return Self::LARGE;
@@ -105,13 +108,13 @@ impl Draw {
         Self(if code == Self::LARGE.0 { code - 1 } else { code })
     }
 
-    /// Returns the number. Its unknown low bits are taken from `others`.
+    /// Returns the random number. Its low bits, which the encoding omits, are taken from `others`.
     fn number(self, others: u64) -> u64 {
         let (zeros, known) = (self.0 >> 10, u64::from(self.0 & 0x3ff) | 0x400);
         (known << 53 | others >> 11) >> zeros
     }
 
-    /// True if the sample may be chosen at random.
+    /// True if the sample may be chosen: its random number was below the limit when it was drawn.
     pub fn is_small(self) -> bool {
         self != Self::NONE && self != Self::LARGE
     }
@@ -138,7 +141,7 @@ impl Reasons {
     }
 }
 
-/// The stored samples of one second for one reason: the first `used` entries.
+/// The samples that a core has stored in the current second for one reason: the first `used` entries of `places`.
 #[derive(Debug, Default)]
 struct Shelf {
     places: Vec<Example>,
@@ -150,7 +153,7 @@ impl Shelf {
         &self.places[..self.used]
     }
 
-    /// Returns the index of the slowest sample of a label, if one is stored.
+    /// Returns the index of the stored sample of a label, if there is one.
     fn of_label(&self, label: &Arc<str>) -> Option<usize> {
         self.kept().iter().position(|kept| Arc::ptr_eq(&kept.label, label))
     }
@@ -165,19 +168,22 @@ impl Shelf {
     }
 }
 
-/// Chooses and stores the samples of a core.
+/// Chooses the samples of a core that are stored in full, and stores them.
 #[derive(Debug)]
 pub(crate) struct Keeper {
     errors: Shelf,
     slow: Shelf,
     at_random: Shelf,
+    /// State of the random number generator.
     random: u64,
-    /// The random number of the last examined sample.
+    /// The random number of the sample that [`Keeper::choose`] examined last.
     number: u64,
-    /// The smallest random numbers so far.
+    /// The smallest random numbers of samples in the run so far, at most [`AT_RANDOM`].
     ranks: BinaryHeap<u64>,
-    /// Random numbers from this limit on are too large.
+    /// Limit for a random choice: the largest number in `ranks` once `ranks` is full. Samples with smaller numbers are
+    /// chosen.
     bound: u64,
+    /// Number of stored samples by the hash of their error cause.
     causes: HashMap<u64, u32>,
     hasher: RandomState,
 }
@@ -200,14 +206,15 @@ impl Default for Keeper {
 }
 
 impl Keeper {
-    /// Draws the random number of a sample that begins.
+    /// Draws the random number of a sample that begins; [`Keeper::choose`] compares it with `bound` when the sample
+    /// ends.
     #[inline]
     pub(crate) fn draw(&mut self) -> Draw {
         self.step();
         Draw::of(self.random, self.bound)
     }
 
-    /// xorshift64; its state is never 0.
+    /// Advances the random number generator (xorshift64, whose state is never 0).
     #[inline]
     fn step(&mut self) {
         self.random ^= self.random << 13;
@@ -215,7 +222,8 @@ impl Keeper {
         self.random ^= self.random << 17;
     }
 
-    /// Returns the reasons for storing a sample: it is the slowest of its label so far, or it is chosen at random.
+    /// Returns the reasons for storing a sample that has ended: it is the slowest of its label in this minute, or it is
+    /// chosen at random. Updates `slowest`.
     #[inline]
     pub(crate) fn choose(
         &mut self,
@@ -252,7 +260,7 @@ impl Keeper {
         Reasons { error: false, slow, random }
     }
 
-    /// True if a failed sample is to be stored, as one of the first of its cause.
+    /// True if a failed sample is to be stored because it is one of the first with its error cause. Counts the sample.
     pub(crate) fn wants(&mut self, outcome: Outcome, code: &str, message: &str) -> bool {
         let hash = self.hasher.hash_one((outcome, code, message));
         let known = self.causes.len();
@@ -271,8 +279,8 @@ impl Keeper {
         }
     }
 
-    /// Stores a sample for each of its reasons. Random samples contain only the head of the response, because many are
-    /// stored temporarily.
+    /// Stores a sample once for each reason. A randomly chosen sample is stored without bodies, because many are stored
+    /// and soon replaced.
     pub(crate) fn keep(
         &mut self,
         reasons: Reasons,
@@ -358,7 +366,7 @@ impl Example {
     }
 }
 
-/// Joins parts into a string of limited length.
+/// Replaces `text` by the joined parts, cut to [`EXCERPT`] bytes.
 fn fill(text: &mut String, parts: &[&str]) {
     text.clear();
     for part in parts {

@@ -16,7 +16,7 @@ use serde::Serialize;
 pub use reading::{Reading, page_bytes};
 pub use sockets::{Sockets, StateCount, TABLE_LIMIT};
 
-/// Interval, in readings, at which a reading includes the table of sockets.
+/// Number of readings per reading of the table of sockets.
 const TABLE_LOOKS: u32 = 10;
 
 /// The machine in one second: counts of events during the second, and the state at its end.
@@ -25,42 +25,49 @@ pub struct Machine {
     pub sockets: Sockets,
     /// Number of ports that the system can assign to connections from one source to one destination.
     pub local_ports: u64,
-    /// Number of TCP segments sent, and number of retransmitted ones among them.
+    /// Number of TCP segments sent.
     pub segments_out: u64,
+    /// Number of TCP segments sent again.
     pub retransmitted: u64,
+    /// Number of SYN segments sent again, which open a connection.
     pub syn_retransmitted: u64,
     /// Number of times that a socket of this machine advertised a zero window, because its data was not read.
     pub zero_windows_offered: u64,
     /// Number of times that a socket wanted to advertise a zero window, but could not without shrinking the window.
     pub zero_windows_wanted: u64,
-    /// Number of times that a zero window was opened again.
+    /// Number of times that a socket opened its window again after a zero window.
     pub zero_windows_left: u64,
-    /// Number of connections rejected because an accept queue of this machine was full, and number of all dropped ones.
+    /// Number of incoming connections dropped because an accept queue of this machine was full.
     pub listen_overflows: u64,
+    /// Number of incoming connections dropped by listening sockets for any reason.
     pub listen_drops: u64,
-    /// Number of connections that the kernel aborted: for lack of memory, by its own timeouts, and with data that was
-    /// not read.
+    /// Number of connections that the kernel aborted for lack of memory.
     pub aborted_memory: u64,
+    /// Number of connections that the kernel aborted because of its own timeouts.
     pub aborted_timeout: u64,
+    /// Number of connections that were closed with unread data, and therefore reset.
     pub aborted_unread: u64,
     /// Number of times that TCP memory came near the limit of `tcp_mem`.
     pub memory_pressures: u64,
-    /// Sockets that skipped TIME_WAIT because `tcp_max_tw_buckets` was reached.
+    /// Number of sockets that skipped TIME_WAIT because `tcp_max_tw_buckets` was reached.
     pub time_wait_overflows: u64,
+    /// Number of RST segments sent.
     pub resets_sent: u64,
-    /// Number of running and runnable processes, averaged over a minute.
+    /// Load average over one minute: mean number of running and runnable processes.
     pub load: f64,
     pub processors: u32,
-    /// Used share of all processors' time, 0 to 1, and the share that the hypervisor took from this guest.
+    /// Share of all processors' time that was used, 0 to 1.
     pub cpu: f64,
+    /// Share of all processors' time that the hypervisor took from this guest, 0 to 1.
     pub stolen: f64,
-    /// Total and available memory in bytes.
+    /// Total memory in bytes; within a control group, at most its limit.
     pub memory_total: u64,
+    /// Available memory in bytes.
     pub memory_available: u64,
 }
 
 impl Machine {
-    /// Returns the differences between two readings, and the state at the later one.
+    /// Returns what happened between two readings, and the state at the later one.
     pub fn between(before: &Reading, now: &Reading) -> Self {
         let since = |count: fn(&Reading) -> u64| count(now).saturating_sub(count(before));
         let ticks = since(|r| r.ticks.all).max(1) as f64;
@@ -103,7 +110,7 @@ impl Watch {
         Self { last: Reading::now(), looks: 0 }
     }
 
-    /// Returns the differences since the last call.
+    /// Returns what happened since the last call, and the current state.
     pub fn look(&mut self) -> Machine {
         let mut now = Reading::now();
         if self.looks.is_multiple_of(TABLE_LOOKS) {

@@ -5,13 +5,14 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The values of one series in an interval.
+/// Sums of one series' values in an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Number {
     pub count: u64,
     pub sum: f64,
-    /// Smallest and largest value; 0 without values.
+    /// Smallest value; 0 without values.
     pub least: f64,
+    /// Largest value; 0 without values.
     pub most: f64,
     /// Number of values that are not numbers. They are counted in no other field.
     pub odd: u64,
@@ -50,7 +51,7 @@ impl Number {
     }
 }
 
-/// Merges the numbers of each series.
+/// Merges the sums of each series; both lists are in the order of the series.
 pub fn merge(all: &mut Vec<Number>, other: &[Number]) {
     if all.len() < other.len() {
         all.resize(other.len(), Number::default());

@@ -6,22 +6,27 @@ use serde::{Deserialize, Serialize};
 pub struct Phases {
     /// Delay from the intended start to the actual start.
     pub late: u64,
-    /// Waiting for a connection of a pool.
+    /// Wait for a free connection of a pool.
     pub room: u64,
+    /// Lookup of the host name.
     pub dns: u64,
-    /// Connecting by TCP, without DNS and TLS.
+    /// TCP handshake.
     pub connect: u64,
+    /// TLS handshake.
     pub tls: u64,
+    /// Sending of the request.
     pub send: u64,
     /// From the last byte sent to the first byte of the response.
     pub wait: u64,
+    /// From the first byte of the response to the last one.
     pub receive: u64,
     /// Part of the phases above: time in this process while a response was ready to be read.
     pub lag: u64,
 }
 
 impl Phases {
-    /// Estimates the phases of a sample from JMeter's three times in nanoseconds. Without a latency all phases are 0.
+    /// Estimates the phases of a sample from JMeter's three times in nanoseconds. If the latency is 0, all phases are
+    /// 0.
     pub const fn of_times(elapsed: u64, latency: u64, connect: u64) -> Self {
         let mut phases = Self {
             late: 0,
@@ -42,7 +47,7 @@ impl Phases {
         phases
     }
 
-    /// Adds the phases of another sample, or of many.
+    /// Adds the phases of another sample, or of another sum.
     #[inline]
     pub fn add(&mut self, other: &Self) {
         self.late = self.late.wrapping_add(other.late);

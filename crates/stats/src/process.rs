@@ -7,48 +7,54 @@ use serde::{Deserialize, Serialize};
 
 use crate::control_group::Throttling;
 
-/// Process ID of the helper process; 0 for none.
+/// Process ID of the helper process whose usage is included; 0 for none.
 static HAND: AtomicU32 = AtomicU32::new(0);
 
-/// Includes the usage of the process with the ID `process` in this process's usage from now on.
+/// Includes the usage of the helper process with the ID `process` in the usage of this process from now on.
 pub fn count_in(process: u32) {
     HAND.store(process, Relaxed);
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Seconds of CPU time since the process began.
+    /// Seconds of CPU time in user mode since the process began.
     pub user_s: f64,
+    /// Seconds of CPU time in the kernel since the process began.
     pub system_s: f64,
-    /// Resident memory in bytes, now and at its peak.
+    /// Resident memory in bytes.
     pub rss: u64,
+    /// Maximum resident memory since the process began, in bytes.
     pub rss_peak: u64,
     /// File-backed part of `rss` in bytes: pages of the program file, which processes of the same program share.
     pub rss_file: u64,
-    /// Seconds for which the threads that run users were runnable but had no processor.
+    /// Seconds since the start for which the threads that run users were runnable but had no processor.
     pub run_queue_s: f64,
-    /// Number of rows that wait for the writer thread, and seconds that this thread has spent writing.
+    /// Number of result rows that wait for the writer thread.
     pub rows_waiting: u64,
+    /// Seconds that the writer thread has spent writing.
     pub write_s: f64,
     /// The CPU quota of the process's control groups, and how often it throttled the process.
     pub throttling: Throttling,
-    /// The JVM, if there is one.
+    /// Heap and garbage collections of the JVM, if there is one.
     pub java: Option<Java>,
 }
 
 /// The JVM of a process, or the sum for several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Java {
-    /// Bytes of the heap in use, and its maximum size.
+    /// Bytes of the heap in use.
     pub heap: u64,
+    /// Maximum size of the heap in bytes.
     pub heap_most: u64,
-    /// Number of garbage collections so far that stopped Java's threads, and the seconds that they took.
+    /// Number of garbage collections since the start that stopped Java's threads.
     pub collections: u64,
+    /// Seconds for which garbage collections have stopped Java's threads.
     pub paused_s: f64,
 }
 
 impl Java {
-    /// Adds the JVM of another process. If that process has ended, its collections count, but not its heap.
+    /// Adds the JVM of another process. `lives` is false if that process has ended: then only its collections count,
+    /// not its heap.
     pub fn add(&mut self, other: &Self, lives: bool) {
         if lives {
             self.heap += other.heap;

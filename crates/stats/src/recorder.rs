@@ -1,10 +1,11 @@
 //! Records the samples of one core.
 //!
 //! A recorder is owned by its core, so it needs no locks. A label without samples in an interval is only a name and a
-//! number. A label with samples has a place: a tally and six histograms. Their counts are in pages of 32, which are
-//! found through chunks of 32 pages. Places, chunks and pages come from pools and are returned by each drain. So memory
-//! depends on the samples of one interval and not on the number of labels, and recording does not allocate once the
-//! pools are filled. A drain costs the used pages, not the range of the histograms.
+//! number. A label with samples in the interval has a `Place`: a tally and six histograms. The histograms' bins are in
+//! pages of 32, which are found through chunks of 32 page numbers. Places, chunks and pages come from pools and are
+//! returned by each drain. So memory depends on the samples of one interval and not on the number of labels, and
+//! recording does not allocate once the pools are filled. A drain costs the used pages, not the range of the
+//! histograms.
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::net::SocketAddr;
@@ -23,17 +24,20 @@ use crate::span::Span;
 use crate::stalled::Counted;
 use crate::tally::Tally;
 
-/// Maximum number of distinct labels; further ones are counted under [`OTHER_LABELS`].
+/// Maximum number of distinct labels; samples of further labels are counted under [`OTHER_LABELS`].
 pub const MAX_LABELS: usize = 10_000;
+/// Label of the samples whose own label exceeds [`MAX_LABELS`].
 pub const OTHER_LABELS: &str = "(other labels)";
 
+/// Number of bins in a page.
 const PAGE: usize = 32;
-/// Whole milliseconds below this limit have a bin in a page; larger ones go into a list.
+/// Limit below which each whole millisecond has a bin in a page; larger times are stored in a list.
 const DENSE_MS: u32 = 16_384;
 const MS_SLOTS: usize = DENSE_MS as usize / PAGE;
 const US_SLOTS: usize = (layout::BINS as usize).div_ceil(PAGE);
 const SLOTS: usize = MS_SLOTS + 5 * US_SLOTS;
-/// First slot of each histogram of a label: ms, service, response, lag, failed, unanswered.
+/// First slot of each histogram of a label: milliseconds, service time, response time, lag, time of failed samples,
+/// time of unanswered samples. A slot stands for a page.
 const FIRST: [usize; 6] = [
     0,
     MS_SLOTS,
@@ -43,36 +47,38 @@ const FIRST: [usize; 6] = [
     MS_SLOTS + 4 * US_SLOTS,
 ];
 const MINUTE_MS: i64 = 60_000;
-/// Number of slots per chunk, and of chunks per label.
+/// Number of slots per chunk.
 const CHUNK: usize = 32;
+/// Number of chunks per label.
 const CHUNKS: usize = SLOTS.div_ceil(CHUNK);
 /// Number of pages allocated at the start.
 const WARM_PAGES: usize = 512;
 
 pub struct Recorder {
-    /// Two entries per name: requests at 2n, transactions at 2n + 1.
+    /// Two entries per label name n: requests at 2n, transactions at 2n + 1.
     labels: Vec<Label>,
+    /// Number of each label by its name.
     names: HashMap<Arc<str>, u32>,
-    /// Places of labels; the first `used` belong to labels with samples since the last drain, the others are empty.
+    /// Places for labels with samples since the last drain. Only the first `used` are in use, the others are empty.
     places: Vec<Place>,
     used: usize,
     pages: Pages,
-    /// Labels and their places, used while draining.
+    /// Scratch list for draining: labels with samples, and the numbers of their places.
     touched: Vec<(u32, u32)>,
-    /// Slots and pages of one label, used while draining.
+    /// Scratch list for draining: slots and pages of one label.
     order: Vec<(u32, u32)>,
     counters: Counters,
     causes: Causes,
     spans: [Tray; Span::COUNT],
     closes: Closes,
     classes: Classes,
-    /// Buffer for the text of an address.
+    /// Scratch buffer for an address as text.
     text: String,
     keeper: Keeper,
-    /// End of the minute for which labels store their slowest sample, epoch ms.
+    /// End of the current minute, epoch ms: in each minute, the slowest sample of each label is stored in full.
     minute_ends: i64,
     stalled: Counted,
-    /// Indexed by the number of the series.
+    /// Sums of numbers that the plan extracts from responses, indexed by the number of the series.
     numbers: Vec<Number>,
     seq: u64,
     /// Start of the interval, epoch ms; 0 if it was not set.
@@ -81,9 +87,9 @@ pub struct Recorder {
 
 struct Label {
     name: Arc<str>,
-    /// Number of the label's place plus one; 0 without a place.
+    /// Number of the label's entry in `places`, plus one; 0 without an entry.
     place: u32,
-    /// Elapsed time of the slowest sample in this minute, ns.
+    /// Elapsed time in nanoseconds of the label's slowest sample in this minute that was stored.
     slowest: u64,
 }
 
@@ -92,21 +98,21 @@ struct Place {
     label: u32,
     tally: Tally,
     slots: [u32; snapshot::SLOTS],
-    /// First page in the linked list of this label's pages; 0 without pages.
+    /// First page in the linked list of this label's pages; 0 for an empty list.
     head: u32,
-    /// Indices into `Pages::chunks` of the chunks with this label's slots.
+    /// Indices into `Pages::chunks` for the label's slots; 0 for a chunk without pages.
     chunks: [u32; CHUNKS],
-    /// Milliseconds that are too large for a page, with their counts.
+    /// Elapsed times of at least [`DENSE_MS`] milliseconds, each with its count.
     large: Vec<(u32, u32)>,
 }
 
-/// Pages of counts, shared by all labels.
+/// Pages of histogram bins, shared by all labels.
 struct Pages {
-    /// Maps a slot to its page. Chunk 0 is empty.
+    /// Page number of each slot, in chunks of slots; 0 for a slot without a page. Chunk 0 is empty.
     chunks: Vec<[u32; CHUNK]>,
-    /// The pages. Page 0 is never used, because the slot value 0 means "no page".
+    /// Bins of each page. Page 0 is never used, because 0 means "no page".
     counts: Vec<[u32; PAGE]>,
-    /// The slot and the successor of each page.
+    /// Slot of each page, and the label's next page.
     links: Vec<Link>,
 }
 
@@ -142,7 +148,7 @@ impl Recorder {
         }
     }
 
-    /// Starts an interval at `at_ms`, epoch ms. The slots of its samples count from this time.
+    /// Starts an interval at `at_ms`, epoch ms. Samples are assigned to tenths of the interval from this time on.
     pub fn begin(&mut self, at_ms: i64) {
         self.began_ms = at_ms;
         if at_ms < self.minute_ends - MINUTE_MS {
@@ -151,7 +157,7 @@ impl Recorder {
         }
     }
 
-    /// Starts a minute: labels forget their slowest sample.
+    /// Starts a minute: the slowest sample of each label is searched anew.
     #[cold]
     fn begin_minute(&mut self, at_ms: i64) {
         self.minute_ends = (at_ms.div_euclid(MINUTE_MS) + 1) * MINUTE_MS;
@@ -179,41 +185,42 @@ impl Recorder {
         &self.labels[label.0 as usize * 2].name
     }
 
-    /// Returns the class of exchanges with a header value. With an empty header name, the value is an address.
+    /// Returns the class of exchanges with this value of a header. With an empty header name, `value` is an address of
+    /// a server.
     pub fn class(&mut self, header: &str, value: &str) -> ClassId {
         self.classes.intern(header, value)
     }
 
-    /// Returns the class of an address.
+    /// Returns the class of exchanges with the server at this address.
     pub fn class_of(&mut self, address: SocketAddr) -> ClassId {
         self.text.clear();
         let _ = write!(self.text, "{address}");
         self.classes.intern("", &self.text)
     }
 
-    /// Lists the class of an address in the next interval even if no request is sent to the address.
+    /// Lists the class of a server's address in the next interval even if no request is sent to the address.
     pub fn tell_address(&mut self, address: SocketAddr) {
         let class = self.class_of(address);
         self.classes.mark(class);
     }
 
-    /// Counts an exchange that is no sample in its class.
+    /// Counts an exchange in its class that is not a sample itself. `nanos` is its duration.
     pub fn exchanged(&mut self, class: ClassId, nanos: u64, failed: bool) {
         self.classes.count(class, nanos / 1000, failed, None);
     }
 
-    /// Counts a connection that was opened for a class.
+    /// Counts an opened connection in its class.
     pub fn opened(&mut self, class: ClassId) {
         self.classes.opened(class);
     }
 
-    /// Draws the random number of a sample that begins.
+    /// Draws the random number of a sample that begins, for the random choice of samples to store in full.
     #[inline]
     pub fn draw(&mut self) -> Draw {
         self.keeper.draw()
     }
 
-    /// Stores a sample in full, as [`Self::record`] or [`Self::error`] requested.
+    /// Stores a sample in full, for the reasons that [`Self::record`] and [`Self::error`] returned.
     #[cold]
     pub fn keep(&mut self, reasons: Reasons, sample: &Sample, texts: &Texts<'_>) {
         let label = &self.labels[sample.label.0 as usize * 2].name;
@@ -291,7 +298,7 @@ impl Recorder {
         self.stalled.add(sample);
     }
 
-    /// Adds a value to the series with index `at`; `None` stands for a value that is not a number.
+    /// Adds a value to series number `at`; `None` stands for a value that is not a number.
     pub fn number(&mut self, at: usize, value: Option<f64>) {
         if self.numbers.len() <= at {
             self.numbers.resize(at + 1, Number::default());
@@ -304,7 +311,7 @@ impl Recorder {
         self.counters.add(counter, n);
     }
 
-    /// Adds a time in nanoseconds to a span.
+    /// Adds a duration in nanoseconds to the histogram of a span.
     #[inline]
     pub fn span(&mut self, span: Span, nanos: u64) {
         self.spans[span as usize].record(nanos / 1000);
@@ -369,7 +376,7 @@ impl Recorder {
         self.pages.free_all();
     }
 
-    /// Assigns a place to a label and returns the place's number.
+    /// Assigns a free place to a label with its first sample since the last drain; returns the place's index.
     #[cold]
     fn take_place(&mut self, label: u32) -> usize {
         let place = self.used;
@@ -425,7 +432,7 @@ impl Pages {
         page
     }
 
-    /// Releases all chunks and pages and keeps their capacity.
+    /// Releases all chunks and pages for the next interval, and keeps their memory.
     fn free_all(&mut self) {
         self.chunks.truncate(1);
         self.counts.truncate(1);

@@ -48,7 +48,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// True if the sample failed before it had a connection, so that no connection was reused.
+    /// True if the sample failed before a connection was open, so that it cannot have reused one.
     pub fn is_without_connection(self) -> bool {
         matches!(
             self,
@@ -103,9 +103,9 @@ pub struct Sample {
     pub start_ms: i64,
     /// Elapsed time: nanoseconds from start to end, without `idle`.
     pub elapsed: u64,
-    /// Nanoseconds to the first byte of the response body, as JMeter defines latency.
+    /// Nanoseconds from the start to the first byte of the response body, as JMeter defines latency.
     pub latency: u64,
-    /// Nanoseconds until the connection was open, including TLS; 0 for a reused connection.
+    /// Nanoseconds from the start until the connection was open, including TLS; 0 for a reused connection.
     pub connect: u64,
     /// Part of `elapsed` that was spent in this process, in nanoseconds.
     pub lag: u64,
@@ -119,14 +119,15 @@ pub struct Sample {
     pub received: u64,
     /// Number of samples that this sample stands for; 1 except for aggregated results.
     pub count: u32,
+    /// Number of failed ones among these samples.
     pub errors: u32,
     /// True if the sample is the sum of a transaction and not a request.
     pub transaction: bool,
     /// The elapsed time by phase, as far as it is known.
     pub phases: Phases,
-    /// Classes of the sample: its address, and the value of the chosen header.
+    /// Classes in which the sample is counted: that of the server's address, and that of the chosen header's value.
     pub classes: [ClassId; 2],
-    /// Random number drawn at the start of the sample by [`crate::Recorder::draw`].
+    /// Random number drawn at the start by [`crate::Recorder::draw`]; it decides whether the sample is stored in full.
     pub draw: Draw,
 }
 

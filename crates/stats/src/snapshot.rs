@@ -25,27 +25,28 @@ use crate::tally::Tally;
 
 pub use reading::read;
 
-/// Number of slots of an interval of one second: 100 ms each. Samples that end after the interval count in the last
-/// slot.
+/// Number of slots into which an interval of one second is divided: 100 ms each. Samples that end after the interval
+/// count in the last slot.
 pub const SLOTS: usize = 10;
 
-/// The part of one label. Requests and transactions of the same name are two entries.
+/// Measurements of one label in the interval. Requests and transactions of the same name are two entries.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LabelDelta {
     pub name: Arc<str>,
     pub transaction: bool,
     pub tally: Tally,
-    /// Elapsed in whole ms; the bin number is the value.
+    /// Histogram of elapsed times in whole ms; the number of a bin is its time.
     pub ms: Bins,
-    /// Service time: elapsed in µs from the actual start, binned by `hist::layout`.
+    /// Histogram of service times in µs: elapsed, from the actual start; binned by `hist::layout`.
     pub service: Bins,
-    /// Response time: elapsed plus wait in µs, from the intended start.
+    /// Histogram of response times in µs: elapsed plus wait, from the intended start.
     pub response: Bins,
-    /// The part of the elapsed time spent in this process, µs.
+    /// Histogram of lags in µs: the part of the elapsed time that was spent in this process.
     pub lag: Bins,
-    /// Elapsed of failed samples, µs.
+    /// Histogram of elapsed times of failed samples in µs.
     pub failed: Bins,
-    /// Waiting time of samples in flight at the end of the run, µs; included in no other metric.
+    /// Histogram, in µs, of the times that samples in flight at the end of the run had waited; these samples are in no
+    /// other metric.
     pub unanswered: Bins,
     /// Number of samples by the tenth of the interval in which they ended.
     pub slots: [u32; SLOTS],
@@ -55,11 +56,11 @@ pub struct LabelDelta {
 pub struct Snapshot {
     /// End of the interval in ms since 1970; set by the caller of `drain`.
     pub at_ms: i64,
-    /// Start of the interval, epoch ms, from which slots count; 0 if it was not set.
+    /// Start of the interval in ms since 1970, from which slots count; 0 if unknown.
     pub began_ms: i64,
     /// Number of the core; set by the caller of `drain`.
     pub core: u32,
-    /// Number of the recorder's drain, from 1.
+    /// Number of the interval on its core, from 1; each drain of the recorder increases it.
     pub seq: u64,
     pub labels: Vec<LabelDelta>,
     pub counters: Counters,
@@ -69,16 +70,19 @@ pub struct Snapshot {
     pub closes: Vec<Close>,
     /// Exchanges by class, one entry per class.
     pub classes: Vec<ClassDelta>,
-    /// Samples that are stored in full.
+    /// Samples that are stored in full, for any reason.
     pub kept: Vec<Example>,
-    /// Samples that a stall made longer.
+    /// Counts and times of the samples that a stall made longer.
     pub stalled: Stalled,
-    /// Numbers extracted from responses, indexed by the number of the series.
+    /// Sums of numbers that the plan extracts from responses, indexed by the number of the series.
     pub numbers: Vec<Number>,
+    /// Index of `labels` by name.
     #[serde(skip)]
     places: Places,
+    /// Cleared entries whose memory is reused.
     #[serde(skip)]
     spare: Vec<LabelDelta>,
+    /// Cleared histograms whose memory is reused.
     #[serde(skip)]
     pub(crate) spare_bins: Vec<Bins>,
 }
@@ -89,7 +93,7 @@ pub struct Brief {
     pub count: u64,
     pub errors: u64,
     pub sum_ms: u64,
-    /// `None` without samples.
+    /// Smallest and largest elapsed time in ms; `None` without samples.
     pub min_max_ms: Option<(u64, u64)>,
 }
 
@@ -118,7 +122,7 @@ impl Snapshot {
         self.numbers.clear();
     }
 
-    /// Appends an empty entry.
+    /// Appends an empty entry for a label, and returns it.
     pub(crate) fn push(&mut self, name: &Arc<str>, transaction: bool) -> &mut LabelDelta {
         let mut delta = self.spare.pop().unwrap_or_else(|| LabelDelta::empty(name, transaction));
         delta.reset(name, transaction);
@@ -126,13 +130,13 @@ impl Snapshot {
         self.labels.last_mut().expect("just pushed")
     }
 
-    /// Merges another snapshot: of another core, process or interval.
+    /// Merges another snapshot, which may be of another core, process or interval.
     pub fn merge(&mut self, other: &Self) {
         self.merge_later(other, 0, &mut Vec::new());
     }
 
-    /// Merges a snapshot whose interval began `slots` later, or earlier if negative. Samples that ended before the
-    /// first slot count in the first slot. Samples that ended after the last slot are appended to `behind`, for the
+    /// Merges a snapshot whose interval began `slots` slots later, or earlier if negative. Samples that ended before
+    /// the first slot count in the first slot. Samples that ended after the last slot are appended to `behind`, for the
     /// next interval.
     pub fn merge_later(&mut self, other: &Self, slots: i64, behind: &mut Vec<Behind>) {
         self.at_ms = self.at_ms.max(other.at_ms);
@@ -172,12 +176,12 @@ impl Snapshot {
         self.labels.len() - 1
     }
 
-    /// Sorts queued additions into the lists of bins before they are read.
+    /// Sorts values that were added but not yet sorted into the histograms; required before histograms are read.
     pub fn settle(&mut self) {
         self.labels.iter_mut().flat_map(LabelDelta::bins).for_each(Bins::settle);
     }
 
-    /// Adds the samples that ended after the last slot of the previous interval.
+    /// Adds `behind`: the samples of the previous interval that ended after its last slot.
     pub fn add_behind(&mut self, behind: &mut Vec<Behind>) {
         let mut at = usize::MAX;
         for Behind { name, transaction, slots } in behind.drain(..) {
@@ -186,7 +190,7 @@ impl Snapshot {
         }
     }
 
-    /// Counts the samples that ended after the last slot in that slot, because no interval follows.
+    /// Counts the samples in `behind`, which ended after the last slot, in the last slot, because no interval follows.
     pub fn add_to_last_slot(&mut self, behind: &mut Vec<Behind>) {
         for one in &mut *behind {
             let n = total(&one.slots);
@@ -196,7 +200,7 @@ impl Snapshot {
         self.add_behind(behind);
     }
 
-    /// Moves all timestamps by `ms`, because the snapshot's clock is that much behind the reader's clock.
+    /// Adds `ms` to all timestamps, because the clock of the snapshot's machine is that much behind the reader's clock.
     pub fn shift(&mut self, ms: i64) {
         let moved = |time: &mut i64, none: i64| {
             if *time != none {
@@ -260,7 +264,7 @@ impl LabelDelta {
         self.transaction == transaction && (Arc::ptr_eq(&self.name, name) || self.name == *name)
     }
 
-    /// Returns all lists of bins.
+    /// Returns all six histograms of the label.
     fn bins(&mut self) -> [&mut Bins; 6] {
         let Self { ms, service, response, lag, failed, unanswered, .. } = self;
         [ms, service, response, lag, failed, unanswered]
@@ -295,12 +299,12 @@ impl LabelDelta {
     }
 }
 
-/// An index of labels by name, separately for requests and transactions. It is extended as the list grows. The list may
-/// change independently, so an index is used only after checking that the label is there.
+/// Index of a snapshot's labels by name, separately for requests and transactions. It is extended as the list of labels
+/// grows. Because the list may be reordered, each position found in the index is checked against the list.
 #[derive(Clone, Debug, Default)]
 struct Places {
     of: [HashMap<Arc<str>, usize>; 2],
-    /// Number of labels of the list that are in the index.
+    /// Number of labels in the list that the index already contains.
     known: usize,
 }
 
@@ -333,7 +337,7 @@ impl Places {
     }
 }
 
-/// Samples of a label that ended in the next interval, by its slots.
+/// Counts of a label's samples that ended after the last slot of their interval, by the slots of the next interval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Behind {
     name: Arc<str>,

@@ -6,8 +6,9 @@ use lang::java::double_to_string;
 
 use super::metric::{Metrics, SamplerMetric, Taken, Windows, short};
 
-/// JMeter's label for the total of all samples, and the name under which it is sent.
+/// JMeter's label for the total of all samples.
 const TOTAL: &str = "__cumulated__";
+/// Name under which the total of all samples is sent.
 const ALL: &str = "all";
 
 /// One metric: a name and its value.
@@ -37,7 +38,7 @@ impl Graphite {
         Self { prefix: prefix.to_owned(), percentiles: named, metrics: Metrics::new(windows) }
     }
 
-    /// Adds a sample. `label` is set if its label is sent separately.
+    /// Adds a sample. `label` is `Some` if metrics of the sample's label are sent separately.
     pub fn add(&mut self, label: Option<&str>, taken: &Taken) {
         self.metrics.add(TOTAL, label, taken);
     }

@@ -45,7 +45,7 @@ pub struct Fields<'a> {
     pub hits: u64,
     pub sent: u64,
     pub received: u64,
-    /// Returns the value for a percentage, below which that percentage of the values lies.
+    /// Returns the percentile for a percentage: the value below which that percentage of all values lies.
     pub percentile: &'a dyn Fn(f64) -> f64,
 }
 
@@ -167,7 +167,7 @@ impl Influx {
         Self { format: LineFormat::new(target), metrics: Metrics::new(windows) }
     }
 
-    /// Adds a sample. `label` is set if its label is sent separately.
+    /// Adds a sample. `label` is `Some` if metrics of the sample's label are sent separately.
     pub fn add(&mut self, label: Option<&str>, taken: &Taken) {
         self.metrics.add(ALL, label, taken);
     }

@@ -14,8 +14,9 @@ pub struct Taken {
     /// Elapsed time in ms.
     pub elapsed_ms: u64,
     pub success: bool,
-    /// Number of samples, and number of failed ones among them.
+    /// Number of samples, more than 1 for a sum of samples.
     pub count: u32,
+    /// Number of failed samples.
     pub errors: u32,
     pub sent: u64,
     pub received: u64,
@@ -32,11 +33,12 @@ pub struct Taken {
 /// Sizes of the sliding windows.
 #[derive(Clone, Copy, Debug)]
 pub struct Windows {
-    /// Size of a window: the property `backend_metrics_window`.
+    /// Number of values in a window: the property `backend_metrics_window`.
     pub size: usize,
-    /// Size of a window in the mode `timed`: the property `backend_metrics_large_window`.
+    /// Number of values in a window in the mode `timed`: the property `backend_metrics_large_window`.
     pub large: usize,
-    /// True if `backend_metrics_window_mode` is `timed`: the windows are cleared for each interval.
+    /// True if `backend_metrics_window_mode` is `timed`: all windows but the one for percentiles over all samples are
+    /// cleared after each interval.
     pub timed: bool,
     /// Formula for percentiles: the property `backend_metrics_percentile_estimator`.
     pub estimator: Estimator,
@@ -54,7 +56,7 @@ pub(super) struct SamplerMetric {
     pub(super) ok: Window,
     pub(super) ko: Window,
     pub(super) all: Window,
-    /// Source of the percentiles over all samples. It is not cleared between intervals.
+    /// Elapsed times of the latest samples, for the percentiles over all samples. This window is never cleared.
     pub(super) recent: Window,
     pub(super) successes: u32,
     pub(super) failures: u32,
@@ -129,8 +131,9 @@ pub struct Metrics {
     pub(super) windows: Windows,
     pub(super) samplers: BTreeMap<String, SamplerMetric>,
     users: Window,
-    /// Number of users started and ended so far.
+    /// Number of users started so far.
     pub started: u32,
+    /// Number of users ended so far.
     pub finished: u32,
 }
 

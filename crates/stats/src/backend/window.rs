@@ -122,7 +122,7 @@ impl Window {
         self.values.clear();
     }
 
-    /// Returns the minimum. Without values, all following functions return NaN.
+    /// Returns the minimum; NaN without values.
     pub(super) fn min(&self) -> f64 {
         self.values.iter().copied().fold(f64::NAN, f64::min)
     }
@@ -131,14 +131,15 @@ impl Window {
         self.values.iter().copied().fold(f64::NAN, f64::max)
     }
 
-    /// Returns the mean. As in commons-math, a second pass adds the mean of the remaining differences.
+    /// Returns the mean; NaN without values. As in commons-math, a second pass adds the mean of the remaining
+    /// differences.
     pub(super) fn mean(&self) -> f64 {
         let n = self.values.len() as f64;
         let mean = self.values.iter().sum::<f64>() / n;
         mean + self.values.iter().map(|value| value - mean).sum::<f64>() / n
     }
 
-    /// Returns the value below which `percent` of the values lie.
+    /// Returns the value below which `percent` of the values lie; NaN without values.
     pub(super) fn percentile(&self, percent: f64, estimator: Estimator) -> f64 {
         let mut sorted: Vec<f64> = self.values.iter().copied().collect();
         sorted.sort_by(f64::total_cmp);

@@ -7,8 +7,9 @@ use crate::hist::Hist;
 
 use super::{CloseCause, OTHER_CODES};
 
-/// Idle times within this distance count as equal: a share of the median, or ms.
+/// Largest difference between idle times that count as equal, as a share of the median.
 const TOGETHER: f64 = 0.05;
+/// Largest difference between idle times that count as equal, in ms. A difference that meets either limit suffices.
 const TOGETHER_MS: u64 = 1000;
 /// Shortest idle time that indicates a timeout, in ms.
 const LEAST_IDLE_MS: u64 = 5000;

@@ -341,7 +341,7 @@ impl Bins {
     }
 }
 
-/// Adds a list to a list in the growing form.
+/// Queues the bins of `other` in a list of the growing form.
 fn grow(growing: &mut Growing, other: &Bins) {
     match other.list() {
         Some(list) => growing.add(list.iter().copied()),

@@ -6,6 +6,7 @@ use std::io::{ErrorKind, Read, Result};
 
 /// Maximum length of a row or tag in bytes.
 pub(super) const MOST_ROW: usize = 16 << 20;
+/// Initial size of the window in bytes.
 const FIRST: usize = 128 << 10;
 
 #[derive(Debug)]
@@ -16,7 +17,7 @@ pub(super) struct Buffer<R> {
     end: usize,
     /// True if the end of the file was reached.
     pub(super) ended: bool,
-    /// Number of consumed bytes.
+    /// Number of bytes of the file that have been consumed.
     pub(super) offset: u64,
     /// Line number of the first unconsumed byte, from 1.
     pub(super) line: u64,

@@ -133,7 +133,7 @@ switches! {
     /// True if a CSV file gets a heading line.
     field_names: "print_field_names", "fieldNames", true;
     subresults: "subresults", "subresults", true;
-    /// The settings from here on apply to XML files only.
+    /// True if XML files get the results of assertions. All settings from here on apply to XML files only.
     assertions: "assertions", "assertions", true;
     response_data: "response_data", "responseData", false;
     response_data_on_error: "response_data.on_error", "responseDataOnError", false;

@@ -12,16 +12,18 @@ use flate2::read::MultiGzDecoder;
 use super::foreign;
 use super::read::ReadError;
 
-/// Number of bytes that are examined.
+/// Number of bytes at the beginning of a file that are examined.
 const HEAD: usize = 4096;
+/// The first bytes of a gzip file.
 const GZIP: &[u8] = &[0x1f, 0x8b];
+/// Number of bytes that are read at once.
 const BLOCK: usize = 64 << 10;
 
 /// The decoded text of a file.
 pub(super) struct Text<'r> {
     pub(super) read: Box<dyn Read + 'r>,
     pub(super) is_xml: bool,
-    /// Set if a compressed file is damaged or truncated.
+    /// True if a compressed file is damaged or truncated.
     pub(super) damaged: Rc<Cell<bool>>,
 }
 
@@ -112,8 +114,9 @@ struct Decoded<R> {
     from: R,
     decoder: Decoder,
     bytes: Vec<u8>,
-    /// Decoded text, and the number of bytes of it that were already returned.
+    /// Decoded text, including bytes that were returned already.
     text: Vec<u8>,
+    /// Number of decoded bytes that were returned already.
     given: usize,
     finished: bool,
 }

@@ -18,8 +18,9 @@ const MOST_TEXT: usize = 64 << 10;
 const TEXTS: [(&[u8], &str, usize); 2] =
     [(b"failureMessage", "failureMessage", 3), (b"java.net.URL", "URL", 2)];
 
-/// Depth of an assertion result relative to the sample's parent, and depth of the children of an assertion result.
+/// Depth of an assertion result relative to the sample's parent.
 const ASSERTION: usize = 2;
+/// Depth of the children of an assertion result relative to the sample's parent.
 const FINDING: usize = 3;
 
 /// Prefix of a transaction's message.
@@ -80,8 +81,9 @@ pub(super) enum Next {
 #[derive(Debug)]
 pub(super) struct Elements<R> {
     buffer: Buffer<R>,
-    /// Concatenated names of the open elements, and the start of each name.
+    /// Concatenated names of the open elements.
     names: Vec<u8>,
+    /// Start in `names` of the name of each open element.
     open: Vec<usize>,
     pub(super) sample: Sample,
     is_open: bool,
@@ -189,7 +191,8 @@ impl<R: Read> Elements<R> {
         }
     }
 
-    /// Drops the open sample, if there is one, and the transactions around it. Returns it as torn.
+    /// Drops the open sample, if there is one, and the transactions around it. Returns the line of the dropped sample
+    /// as [`Next::Torn`].
     fn torn_sample(&mut self) -> Option<Next> {
         let line = self.open_sample().map(|sample| sample.line);
         self.close_all();

@@ -51,7 +51,8 @@ impl Heading {
         Self { names, delimiter: columns.delimiter }
     }
 
-    /// Returns the same for a file that begins with a row. The delimiter is the one that divides this row best.
+    /// Returns the expected heading for a file that begins with a row instead of a heading. The delimiter is the
+    /// one that divides this row best.
     pub(super) fn without(line: &[u8], columns: &Columns) -> Self {
         let made = Self::expected(columns);
         // The line may end inside quotes.
@@ -105,8 +106,8 @@ pub fn unlike_rows(path: &Path, columns: &Columns, variables: &[&str]) -> Option
     Some(format!("the heading of the file has other columns: {words}"))
 }
 
-/// Describes how rows with the second columns differ from those with the first, for two listeners that write into one
-/// file; `None` if they match.
+/// Describes how the columns of `second` differ from those of `first`, for two listeners that write into one file;
+/// `None` if they match.
 pub fn unlike_columns(first: &Columns, second: &Columns, variables: &[&str]) -> Option<String> {
     if first.xml || second.xml {
         return (first.xml != second.xml).then(|| "one writes XML, the other CSV".to_owned());

@@ -49,9 +49,9 @@ pub struct Table {
 #[derive(Debug)]
 pub enum ReadError {
     Io(std::io::Error),
-    /// Line (from 1) and description of the error.
+    /// A row with too few fields: its line, from 1, and a description of the error.
     Shape(u64, String),
-    /// Line of a row that exceeds the maximum length of a row.
+    /// A row that exceeds the maximum length of a row: its line, from 1.
     Long(u64),
     /// The file has another format, which is named.
     Foreign(String),
@@ -144,7 +144,7 @@ impl Table {
         }
     }
 
-    /// Returns the position of a column.
+    /// Returns the position of a column by its name.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column == name)
     }

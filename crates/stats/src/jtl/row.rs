@@ -22,7 +22,7 @@ pub struct Row<'a> {
     pub sent_bytes: u64,
     pub grp_threads: u32,
     pub all_threads: u32,
-    /// Written as `null` if it is `None`.
+    /// URL of the sample. `None` is written as `null`.
     pub url: Option<&'a str>,
     pub filename: &'a str,
     pub latency_ms: u64,

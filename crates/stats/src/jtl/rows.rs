@@ -14,12 +14,13 @@ use super::read::ReadError;
 pub(super) struct Row<'a> {
     text: &'a [u8],
     fields: &'a [Range<u32>],
-    /// Line number of the first byte, from 1, and number of bytes before it.
+    /// Line number of the row's first byte, from 1.
     pub(super) line: u64,
+    /// Number of bytes in the file before the row.
     pub(super) offset: u64,
     /// True if the quotes are balanced.
     pub(super) is_whole: bool,
-    /// True if a line end follows.
+    /// True if a line end follows the row.
     pub(super) is_ended: bool,
 }
 

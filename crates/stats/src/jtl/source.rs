@@ -9,22 +9,22 @@ use std::sync::OnceLock;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// The path that stands for standard input.
+/// Path with which a user names standard input instead of a file.
 pub const STANDARD_INPUT: &str = "-";
-/// Time limit for a writer to open a named pipe.
+/// Time limit for another program to open a named pipe for writing.
 const WRITER: Duration = Duration::from_secs(10);
-/// Time without a byte after which the caller of [`on_wait`] is notified of what is waited for.
+/// Time without a byte after which [`on_wait`]'s function is called with the cause of the wait.
 const SILENCE: Duration = Duration::from_secs(3);
 /// Size of the first read from a stream in bytes.
 const FIRST: usize = 64 << 10;
 
-/// Receives a line that says what reading waits for.
+/// Function that gets a line for the user, which says what the program is waiting for.
 type OnWait = fn(&str);
 
 static ON_WAIT: OnceLock<OnWait> = OnceLock::new();
 
-/// Sets the function that is called once for each stream from which no byte came within three seconds. Only the first
-/// call has an effect.
+/// Sets the function that is called once for each stream that sends no byte for three seconds after it was opened. Only
+/// the first call has an effect.
 pub fn on_wait(notify: OnWait) {
     let _ = ON_WAIT.set(notify);
 }
@@ -92,10 +92,10 @@ pub fn is_stream(path: &Path) -> bool {
 
 type Stream = Box<dyn Read + Send>;
 
-/// Progress of the thread that opens a stream.
+/// Message of the thread that opens a stream.
 enum Step {
     Opened,
-    /// The first bytes, and the stream behind them.
+    /// The first bytes that were read, and a reader of the bytes after them; or the error.
     First(Result<(Vec<u8>, Stream)>),
 }
 

@@ -65,24 +65,25 @@ enum Kind<'a> {
     Sample(&'a Sample),
 }
 
-/// The rows that were skipped.
+/// Counts of the rows that were not read as samples, and findings about the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Left {
-    /// Length of an incomplete last row in bytes.
+    /// Length in bytes of an incomplete row at the end of the file; 0 if the last row is complete.
     pub torn: u64,
-    /// Number of unreadable rows, and the line of the first one (from 1).
+    /// Number of unreadable rows.
     pub odd: u64,
+    /// Line of the first unreadable row, from 1.
     pub first_line: u64,
     /// The reason for the first unreadable row.
     pub why: Option<Why>,
-    /// True if the compressed file is damaged or truncated.
+    /// True if the file is compressed, and its compressed data are damaged or truncated.
     pub is_damaged: bool,
-    /// True if timestamps are seconds instead of milliseconds; they were read as seconds.
+    /// True if the file contains timestamps in seconds instead of milliseconds. They were converted to milliseconds.
     pub in_seconds: bool,
 }
 
-/// Elapsed times from this limit on are invalid, in ms: more than 24 days, and the largest 32-bit number, which some
-/// programs write for an unknown time.
+/// Limit in ms (2^31 - 1, more than 24 days) from which an elapsed time is invalid. Some programs write this number for
+/// an unknown time.
 pub const LONGEST_MS: i64 = i32::MAX as i64;
 
 /// The reason why a row could not be read.
@@ -98,11 +99,11 @@ pub enum Why {
     Value,
     /// The timestamp, or the end of the sample, is outside the range of valid times.
     Beyond,
-    /// The timestamp does not have the format that the property specifies.
+    /// The timestamp does not have the format that the property `jmeter.save.saveservice.timestamp_format` specifies.
     OtherFormat,
-    /// The property specifies a format that is not supported.
+    /// The property `jmeter.save.saveservice.timestamp_format` specifies a format that is not supported.
     UnreadFormat,
-    /// The timestamp is a number with an exponent, so its last digits are lost.
+    /// The timestamp is a number with an exponent, such as `1.7644E+12`, so its last digits are lost.
     Rounded,
     /// Text after the end of an XML document.
     Stray,
@@ -160,7 +161,7 @@ impl std::fmt::Display for Why {
 }
 
 impl Left {
-    /// Counts an unreadable row.
+    /// Counts an unreadable row; the first one also sets `first_line` and `why`.
     pub fn add(&mut self, line: u64, why: Why) {
         self.odd += 1;
         if self.odd == 1 {
@@ -180,8 +181,8 @@ impl Fields<'_> {
         }
     }
 
-    /// Returns whether assertions ran on the sample, and whether one of them failed; `None` for CSV, which does not
-    /// contain this.
+    /// Returns whether assertions ran on the sample, and whether one of them failed. `None` for CSV files, which do not
+    /// contain the results of assertions.
     pub fn assertions(&self) -> Option<(bool, bool)> {
         match &self.kind {
             Kind::Row { .. } => None,
@@ -197,7 +198,8 @@ impl Fields<'_> {
         }
     }
 
-    /// True if the file has no heading, so that the column names come from the properties.
+    /// True if the file has no heading, so that the names of its columns are taken from the properties
+    /// `jmeter.save.saveservice.*`.
     pub fn is_without_heading(&self) -> bool {
         matches!(self.kind, Kind::Row { has_heading: false, .. })
     }
@@ -212,7 +214,8 @@ impl Fields<'_> {
         text.parse().ok().or_else(|| text.split_once('.').and_then(whole))
     }
 
-    /// Returns whether the sample succeeded; `Some(None)` if the field is empty or missing, `None` if it is invalid.
+    /// Returns the field `success`: true or false; `Some(None)` if it is empty or missing; `None` if it is neither
+    /// `true` nor `false`.
     pub fn is_success(&self) -> Option<Option<bool>> {
         let Some(text) = self.get(Column::Success) else { return Some(None) };
         match text.trim() {
@@ -234,7 +237,7 @@ impl Fields<'_> {
         })
     }
 
-    /// Returns the reason why a row with the right number of fields could not be read.
+    /// Returns the reason why a row could not be read although it has the right number of fields.
     pub fn why(&self) -> Why {
         match (self.time_ms(), self.number(Column::Elapsed)) {
             (None, _) if self.is_rounded() => Why::Rounded,
@@ -297,8 +300,8 @@ impl Fields<'_> {
             && [Column::Bytes, Column::SentBytes].into_iter().all(|one| is_number(one, 1 << 40))
     }
 
-    /// True if the line ends with a complete row that follows a torn one. `names` is the number of fields in a complete
-    /// row.
+    /// True if the line is a torn row that is directly followed by a complete row. `names` is the number of fields in a
+    /// complete row.
     fn ends_with_another(&self, names: usize) -> bool {
         let Kind::Row { row, places, .. } = &self.kind else { return false };
         let Some(torn) = row.len().checked_sub(names) else { return false };
@@ -332,7 +335,7 @@ impl Fields<'_> {
         })
     }
 
-    /// Passes the row to `each`. Returns the reason if it could not be read.
+    /// Passes the row to `each`. Returns the reason if `each` could not read the row, or if PerfMon wrote it.
     fn give(&self, each: &mut impl FnMut(&Fields<'_>) -> bool) -> Option<Why> {
         if self.is_of_perfmon() {
             return Some(Why::PerfMon);
@@ -346,8 +349,8 @@ impl Fields<'_> {
     }
 }
 
-/// Passes each row to `each`, which returns true if it could read the row. Without a recognizable heading line the
-/// columns are those of `expected`, as in JMeter.
+/// Passes each row of a result file to `each`, which returns true if it could read the row. Without a recognizable
+/// heading line the columns are those of `expected`, as in JMeter.
 pub fn each(
     from: impl Read,
     expected: &Columns,
@@ -398,7 +401,8 @@ fn each_sample(
 struct Form {
     names: usize,
     places: Places,
-    /// False before the first row of a file without a heading: further columns may be variables.
+    /// True if the file has a heading, or a row without one was read. Before that, columns beyond the known ones may be
+    /// variables.
     has_heading: bool,
 }
 
@@ -418,16 +422,16 @@ impl Form {
     }
 }
 
-/// An unreadable row that counts as the torn end of the file if no further row follows.
+/// An unreadable row that counts as an incomplete last row if no readable row follows.
 #[derive(Clone, Copy)]
 struct Open {
     offset: u64,
     before: Left,
-    /// True if a row with a time follows: then more was lost than one incomplete row.
+    /// True if a later unreadable row has a valid timestamp. Then more than an incomplete last row was lost.
     has_rows: bool,
 }
 
-/// Reads the heading, if there is one.
+/// Reads the heading; without one, returns the format of the `expected` columns.
 fn first_form(rows: &mut Rows<impl Read>, expected: &Columns) -> Result<Form, ReadError> {
     let line = rows.first_line(LONGEST_HEADING)?;
     let found = Heading::of(line, expected.delimiter);
@@ -441,7 +445,8 @@ fn first_form(rows: &mut Rows<impl Read>, expected: &Columns) -> Result<Form, Re
 }
 
 impl Open {
-    /// Records a lost row. `before` counts the losses before it.
+    /// Notes an incomplete row, from which the incomplete end of the file may begin. `before` counts the rows that were
+    /// skipped before it.
     fn note(open: &mut Option<Self>, row: &Row<'_>, fields: &Fields<'_>, before: Left) {
         if !row.is_whole || !row.is_ended {
             open.get_or_insert(Self { offset: row.offset, before, has_rows: false });
@@ -518,8 +523,8 @@ fn each_row(
     Ok(left)
 }
 
-/// Returns another delimiter with which the row has the expected number of fields, or is a header row of known
-/// columns. Runs with other properties may append to the same file.
+/// Returns another delimiter that fits the row: it gives the expected number of fields, or the names of known columns.
+/// Runs with different delimiters may append to the same file.
 fn other_delimiter(row: &Row<'_>, names: usize) -> Option<u8> {
     let line = row.get(0).filter(|_| row.len() == 1 && names > 1)?;
     DELIMITERS.into_iter().find(|delimiter| {
@@ -529,7 +534,7 @@ fn other_delimiter(row: &Row<'_>, names: usize) -> Option<u8> {
     })
 }
 
-/// Returns the format that a heading inside of the file defines.
+/// Returns the format that a repeated heading within the file defines; `None` if the row is no heading.
 fn repeated(row: &Row<'_>) -> Option<Form> {
     heading::known(row.fields())?;
     let name = |cell| {

@@ -261,7 +261,7 @@ fn a_document_is_read_as_far_as_it_goes() {
     }
 }
 
-/// Returns the labels of the readable rows, and the counts of skipped rows.
+/// Returns the labels of the readable rows as one string, and the counts of skipped rows.
 fn labels(text: &str) -> (String, Left) {
     let mut labels = String::new();
     let read = |fields: &Fields<'_>| {

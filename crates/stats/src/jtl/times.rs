@@ -11,7 +11,7 @@ use super::columns::{Columns, TimestampFormat};
 use super::pattern::Pattern;
 use super::stream::Why;
 
-/// Formats that are recognized without a property. The first five are those of JMeter's own reader.
+/// Formats of timestamps that are recognized without a property. The first five are those that JMeter reads.
 const KNOWN: [&str; 9] = [
     "%Y/%m/%d %H:%M:%S%.f",
     "%Y/%m/%d %H:%M:%S",
@@ -23,24 +23,27 @@ const KNOWN: [&str; 9] = [
     "%Y-%m-%dT%H:%M:%S%.fZ",
     "%Y-%m-%dT%H:%M:%S%.f%z",
 ];
-/// Index of the first format that contains a time zone.
+/// Index in [`KNOWN`] of the first format that contains a time zone.
 const ZONED: usize = 6;
+/// Index in [`KNOWN`] of the format that ends with `Z`, the time zone UTC.
 const UTC: usize = 7;
-/// Numbers from here on would be milliseconds after the year 2286; they are read as the digits of a date.
+/// Smallest number that is read as the digits of a date. As milliseconds since 1970, it would be in the year 2286.
 const LEAST_DATE: i64 = 10_000_000_000_000;
 
-/// Seconds from 1990 to 2100. As milliseconds, these numbers would be days of the year 1970.
+/// Numbers that are read as seconds since 1970: the years 1990 to 2100. As milliseconds, they would be days of 1970.
 const SECONDS: Range<i64> = 631_152_000..4_102_444_800;
 
-/// Converts microseconds or nanoseconds between 1990 and 2100 to milliseconds.
+/// Converts a time since 1970 in microseconds or nanoseconds to milliseconds; `None` if the result is not between 1990
+/// and 2100.
 fn finer(number: i64) -> Option<i64> {
     let of = |each: i64| SECONDS.contains(&(number / (1000 * each))).then_some(number / each);
     of(1000).or_else(|| of(1_000_000))
 }
 
-/// A parser of timestamps.
+/// Parser of the timestamps in a result file.
 #[derive(Debug)]
 pub(super) struct Times {
+    /// Format that the property `jmeter.save.saveservice.timestamp_format` specifies.
     given: Option<Pattern>,
     /// True if the property specifies a format that is not supported.
     is_unread: bool,
@@ -62,7 +65,7 @@ impl Times {
         Self { given, is_unread, last: Cell::new(0), zone, in_seconds: Cell::new(false) }
     }
 
-    /// Returns the reason why a timestamp cannot be read.
+    /// Returns the reason why [`Times::read`] could not parse a timestamp.
     pub(super) fn why(&self) -> Why {
         match &self.given {
             Some(_) => Why::OtherFormat,
@@ -71,7 +74,7 @@ impl Times {
         }
     }
 
-    /// Returns the time in ms since 1970.
+    /// Parses a timestamp; returns ms since 1970.
     pub(super) fn read(&self, text: &str) -> Option<i64> {
         let text = text.trim_start_matches('\u{feff}').trim();
         if let Some(at) = self.given.as_ref().and_then(|given| given.read(text)) {
@@ -85,7 +88,7 @@ impl Times {
         }
     }
 
-    /// True if a timestamp was a number of seconds.
+    /// True if a timestamp that was read so far was a number of seconds.
     pub(super) fn in_seconds(&self) -> bool {
         self.in_seconds.get()
     }
@@ -131,7 +134,7 @@ impl Times {
         Some(time.as_millisecond())
     }
 
-    /// Parses a date and time of 14 digits, or 17 digits with milliseconds.
+    /// Parses a date and time of 14 digits (`YYYYMMDDhhmmss`), or of 17 digits with milliseconds.
     fn digits(&self, text: &str) -> Option<i64> {
         let ms = match text.len() {
             14 => 0,

@@ -5,12 +5,12 @@
 //! allocation.
 use super::columns::Columns;
 
-/// The format of the samples in a file.
+/// The file format of a result file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// CSV rows.
+    /// CSV: a row per sample.
     Rows,
-    /// Elements of an XML document.
+    /// XML: an element per sample.
     Elements,
 }
 
@@ -19,7 +19,7 @@ impl Form {
         if columns.xml { Self::Elements } else { Self::Rows }
     }
 
-    /// Returns the position after each complete row of a string that starts at the beginning of a row. A heading
+    /// Returns the end of each complete row or element in a string that starts at the beginning of one. A heading
     /// counts as a row; text before the first element of a document belongs to that element.
     pub fn ends(self, text: &[u8]) -> impl Iterator<Item = usize> {
         let mut at = 0;
@@ -33,8 +33,8 @@ impl Form {
         })
     }
 
-    /// True if a string with these last bytes may end with a complete row. The bytes before `tail` are not known,
-    /// so this is no proof.
+    /// True if a string with these last bytes may end with a complete row or element. The bytes before `tail` are not
+    /// known, so the end may still be within a quoted field.
     pub fn may_end(self, tail: &[u8]) -> bool {
         match self {
             Self::Rows => tail.ends_with(b"\n"),
@@ -46,9 +46,9 @@ impl Form {
     }
 }
 
-/// End tags of samples.
+/// End tags of the elements that contain a sample.
 const CLOSING: [&[u8]; 2] = [b"</httpSample>", b"</sample>"];
-/// Beginnings of start tags of samples.
+/// Start tags, up to the first attribute, of the elements that contain a sample.
 const OPENING: [&[u8]; 2] = [b"<httpSample ", b"<sample "];
 
 fn row(text: &[u8]) -> Option<usize> {

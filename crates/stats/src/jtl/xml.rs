@@ -10,11 +10,11 @@ use super::unassigned::is_unassigned;
 pub struct Printer<'o> {
     out: &'o mut Vec<u8>,
     depth: usize,
-    /// True if the start tag is not closed yet.
+    /// True if the start tag of the current element still lacks its `>`, so that attributes can be added.
     in_tag: bool,
     /// True if the next tag starts a new line.
     new_line: bool,
-    /// True if the element has neither text nor children so far.
+    /// True if the current element has neither text nor children so far.
     empty: bool,
 }
 
@@ -35,7 +35,7 @@ impl<'o> Printer<'o> {
         self.empty = true;
     }
 
-    /// Writes an attribute of the element that was just started.
+    /// Writes an attribute of the element whose start tag is open.
     pub fn attribute(&mut self, name: &str, value: &str) {
         self.out.push(b' ');
         push_name(name, self.out);

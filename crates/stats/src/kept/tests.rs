@@ -8,7 +8,7 @@ use crate::{Recorder, Snapshot};
 const START: i64 = 1_700_000_000_000 / 60_000 * 60_000;
 const MS: u64 = 1_000_000;
 
-/// Records a sample that ended `end_ms` after `START`, in the way a core does.
+/// Records a sample of `ms` milliseconds that ended `end_ms` after [`START`], as a core records its samples.
 fn take(recorder: &mut Recorder, label: LabelId, (end_ms, ms): (i64, u64), error: Option<&str>) {
     let outcome = error.map_or(Outcome::Ok, |_| Outcome::Status);
     let (success, errors) = (error.is_none(), u32::from(error.is_some()));
@@ -113,8 +113,8 @@ fn what_finds_no_room_is_kept_later() {
     );
 }
 
-/// Among 64 000 samples in a second the random ones are a fair choice: about as many from the first half as from the
-/// second.
+/// Of 64 000 samples in a second, the randomly chosen ones are spread evenly: about as many from the first half as from
+/// the second.
 #[test]
 fn those_at_random_are_not_the_first() {
     let mut recorder = begun();
@@ -131,7 +131,8 @@ fn those_at_random_are_not_the_first() {
     assert!(texts.iter().all(|kept| kept.code == "200" && kept.response == "head"));
 }
 
-/// The random choice is also fair if random numbers are drawn a thousand samples earlier, as for samples in flight.
+/// The random choice is also even if a random number is drawn a thousand samples before its sample is recorded, as for
+/// samples in flight.
 #[test]
 fn those_that_were_drawn_when_they_began_are_a_fair_choice_too() {
     let mut recorder = begun();

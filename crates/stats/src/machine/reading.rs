@@ -39,7 +39,7 @@ pub struct Tcp {
     pub resets_sent: u64,
 }
 
-/// Ticks of all processors together since boot.
+/// Processor time since boot in ticks, summed over all processors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ticks {
     pub all: u64,
@@ -79,7 +79,7 @@ impl Reading {
         reading.within(Groups::known().memory())
     }
 
-    /// Reduces the memory to the limit of a control group, for example of a container.
+    /// Reduces total and available memory to the memory limit of a control group, for example of a container.
     fn within(mut self, limit: Option<Limit>) -> Self {
         if let Some(Limit { most, used }) = limit.filter(|limit| limit.most < self.memory_total) {
             self.memory_total = most;
@@ -128,8 +128,8 @@ fn load(text: &str) -> f64 {
     first.filter(|load: &f64| load.is_finite() && *load >= 0.0).unwrap_or(0.0)
 }
 
-/// Parses the line `cpu` of /proc/stat (user, nice, system, idle, iowait, irq, softirq, steal; time of guests is
-/// included in user), and counts the following lines `cpuN`.
+/// Parses processor times from the line `cpu` of /proc/stat (user, nice, system, idle, iowait, irq, softirq, steal;
+/// time of guests is included in user). Counts the processors from the lines `cpuN` after it.
 fn ticks(stat: &str) -> (Ticks, u32) {
     let line = stat.lines().find_map(|line| line.strip_prefix("cpu ")).unwrap_or_default();
     let mut figures = [0; 8];

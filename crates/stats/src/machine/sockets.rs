@@ -1,28 +1,30 @@
 //! Number and states of the machine's TCP sockets.
 //!
-//! Sums come from /proc/net/sockstat, which the kernel maintains. The states are in a table with a line per socket. It
-//! is read from time to time while there are few sockets; `states_from` tells if it was read.
+//! Sums come from /proc/net/sockstat, which the kernel maintains. The states are in a table with a line per socket. The
+//! table is read every tenth second, and only while there are few sockets. `states_from` says whether it was read.
 use serde::Serialize;
 
 use super::text;
 
-/// Above this number of sockets including TIME_WAIT, the table is not read: a thousand lines cost about 3 ms.
+/// Number of sockets, including those in TIME_WAIT, above which the table is not read: a thousand lines cost about 3
+/// ms.
 pub const TABLE_LIMIT: u64 = 2000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Sockets {
     /// Number of TCP sockets in use, IPv4 and IPv6.
     pub in_use: u64,
-    /// Number of established sockets, including those that the peer has half closed.
+    /// Number of sockets in the states ESTABLISHED and CLOSE_WAIT.
     pub established: u64,
+    /// Number of sockets in the state TIME_WAIT.
     pub time_wait: u64,
-    /// Number of sockets that no process holds any more.
+    /// Number of sockets that the kernel still serves although their process has closed them.
     pub orphans: u64,
-    /// Number of sockets with a kernel structure, in any state.
+    /// Number of sockets for which the kernel has allocated memory, in any state.
     pub allocated: u64,
-    /// Bytes of unread and unsent data in the kernel.
+    /// Memory of all TCP buffers in the kernel, with unread and unsent data, in bytes.
     pub memory: u64,
-    /// `table` in seconds in which the table was read. Otherwise `sums`, and `states` is empty.
+    /// Source of the states: `table` in seconds in which the table was read; otherwise `sums`, and `states` is empty.
     pub states_from: &'static str,
     /// Number of sockets by state, without states that do not occur.
     pub states: Vec<StateCount>,
@@ -67,7 +69,7 @@ impl Sockets {
         }
     }
 
-    /// Reads the states of all sockets, if there are few.
+    /// Counts all sockets by state from the kernel's table, unless there are more than [`TABLE_LIMIT`].
     pub(super) fn look_into_the_table(&mut self) {
         if self.in_use.saturating_add(self.time_wait) > TABLE_LIMIT {
             return;

@@ -4,8 +4,8 @@ use super::reading::{Texts, Ticks, page_of};
 use super::sockets::{Sockets, StateCount};
 use super::*;
 
-/// Recorded on Linux 6.18 with a million connections on loopback. Long rows are cut to the columns that are read and a
-/// few neighbours.
+/// Returns files of /proc that were recorded on Linux 6.18 with a million connections on loopback. Long rows are cut to
+/// the columns that are read and a few neighbours.
 fn saved() -> Texts {
     Texts {
         sockstat: "sockets: used 2000315\nTCP: inuse 1000052 orphan 3 tw 17 alloc 1000113 mem 182\nUDP: inuse 2 mem 0\n"

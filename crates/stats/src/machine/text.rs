@@ -3,14 +3,14 @@
 //! The parsers never fail and return 0 for anything unexpected: files differ between kernels, are missing in
 //! containers, and may be truncated.
 
-/// Returns the number after `word` in a line that begins with `line`, as in /proc/net/sockstat.
+/// Returns the number after the word `word` in the first line that begins with `line`, as in /proc/net/sockstat.
 pub(super) fn word(text: &str, line: &str, word: &str) -> u64 {
     let line = text.lines().find_map(|l| l.strip_prefix(line)).unwrap_or_default();
     let mut words = line.split_ascii_whitespace();
     words.find(|w| *w == word).and_then(|_| words.next()).map_or(0, number)
 }
 
-/// Converts the KiB value of a line to bytes, as in /proc/meminfo.
+/// Converts the number of KiB in the line that begins with `line` to bytes, as in /proc/meminfo.
 pub(super) fn kib(text: &str, line: &str) -> u64 {
     let line = text.lines().find_map(|l| l.strip_prefix(line)).unwrap_or_default();
     line.split_ascii_whitespace().next().map_or(0, number).saturating_mul(1024)
@@ -24,7 +24,7 @@ pub(super) struct Headed<'t> {
 }
 
 impl<'t> Headed<'t> {
-    /// Finds the pair of lines that begin with `line`.
+    /// Finds the pair of lines that begin with `line`; both are empty if there is none.
     pub(super) fn new(text: &'t str, line: &str) -> Self {
         let mut lines = text.lines().filter_map(|l| l.strip_prefix(line));
         Self { names: lines.next().unwrap_or_default(), numbers: lines.next().unwrap_or_default() }

@@ -18,14 +18,15 @@ pub fn read(bytes: &[u8], into: &mut Snapshot) -> Result<(), postcard::Error> {
     Into(into).deserialize(&mut postcard::Deserializer::from_bytes(bytes))
 }
 
-/// Deserializes into a snapshot.
+/// Deserializer that fills an existing snapshot.
 struct Into<'a>(&'a mut Snapshot);
 
-/// Field names of a snapshot and of a label, in order.
+/// Field names of a snapshot in the order of serialization.
 const FIELDS: &[&str] = &[
     "at_ms", "began_ms", "core", "seq", "labels", "counters", "causes", "spans", "closes",
     "classes", "kept", "stalled", "numbers",
 ];
+/// Field names of a label's entry in the order of serialization.
 const LABEL: &[&str] = &[
     "name",
     "transaction",
@@ -39,7 +40,7 @@ const LABEL: &[&str] = &[
     "slots",
 ];
 
-/// Reads the next field.
+/// Deserializes the next field of a sequence.
 fn field<'de, A: SeqAccess<'de>, T: serde::Deserialize<'de>>(
     fields: &mut A,
 ) -> Result<T, A::Error> {
@@ -89,7 +90,7 @@ impl<'de> Visitor<'de> for Into<'_> {
     }
 }
 
-/// The labels to fill, and spare labels whose memory can be reused.
+/// Deserializer for the list of labels: the entries to fill, and spare entries whose memory can be reused.
 struct Labels<'a>(&'a mut Vec<LabelDelta>, &'a mut Vec<LabelDelta>);
 
 impl<'de> DeserializeSeed<'de> for Labels<'_> {
@@ -189,7 +190,7 @@ mod tests {
     use super::*;
     use crate::{Counter, Recorder, Sample};
 
-    /// Returns the snapshot of a second with these labels, each with a number of samples.
+    /// Returns a snapshot with these labels, each with its number of samples.
     fn second(labels: &[(&str, u64)]) -> Snapshot {
         let mut recorder = Recorder::new();
         for (name, samples) in labels {

@@ -150,7 +150,7 @@ fn name<'t>(text: &'t str, names: &[&str]) -> Option<(usize, &'t str)> {
     Some((at, &text[length..]))
 }
 
-/// Parses `Z`, `+01`, `+0100` or `+01:00`.
+/// Parses an offset from UTC: `Z`, `+01`, `+0100` or `+01:00`. Returns the offset and the remaining text.
 pub(super) fn offset(text: &str) -> Option<(Offset, &str)> {
     if let Some(rest) = text.strip_prefix('Z') {
         return Some((Offset::UTC, rest));
