@@ -3,10 +3,10 @@
 //! A connection takes one file descriptor; a user holds at least one connection. Some descriptors are reserved for
 //! files, the event loop, and connections that are being replaced.
 
-/// Number of descriptors reserved for other purposes than users' connections.
+/// Number of file descriptors that are reserved for other purposes than users' connections.
 pub const RESERVE: u64 = 300;
 
-/// Number of descriptors that a process has open before its first user, including a small reserve.
+/// Number of file descriptors that a process needs before its first user, including a small reserve.
 const LEAST: u64 = 16;
 
 /// Returns the number of connections that a process with `descriptors` descriptors can hold, at least one.

@@ -6,18 +6,18 @@ use std::time::Duration;
 use crate::bus::{Bus, Transport, WorkerEvent};
 use crate::message::{FromWorker, ToWorker};
 
-/// Workers as threads.
+/// The bus to workers that are threads of this process.
 #[derive(Debug)]
 pub struct Threads {
-    /// `None` for a killed worker.
+    /// For each worker: the sender of its messages; `None` after the worker was killed.
     workers: Vec<Option<Sender<ToWorker>>>,
     heard: Receiver<(u32, WorkerEvent)>,
     transport: Transport,
 }
 
 impl Threads {
-    /// Starts `count` threads. Each runs `work` with its number, the received messages and a function that sends
-    /// messages.
+    /// Starts `count` threads. Each runs `work` with its number, the receiver of its messages, and a function that
+    /// sends messages to the coordinator.
     pub fn start<F>(count: u32, work: F) -> Self
     where
         F: Fn(u32, Receiver<ToWorker>, &mut dyn FnMut(FromWorker)) + Clone + Send + 'static,
@@ -37,7 +37,8 @@ impl Threads {
         Self { workers: workers.collect(), heard, transport: Transport::Local }
     }
 
-    /// Makes the threads simulate other machines.
+    /// Makes the threads simulate other machines: each report covers a whole worker, and workers confirm that they are
+    /// reachable before each start.
     #[must_use]
     pub fn on_machines(self) -> Self {
         Self { transport: Transport::MACHINES, ..self }

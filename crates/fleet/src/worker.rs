@@ -20,24 +20,24 @@ use stats::jtl::Columns;
 use crate::frame::{self, Incoming};
 use crate::message::{FromWorker, Report, Share, ToWorker, VERSION};
 
-/// Maximum wait for an event. Events of the engine wake the worker earlier.
+/// Maximum wait for an event of the engine. Events wake the worker earlier.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Interval of heartbeats to the coordinator.
 const BEAT: Duration = Duration::from_secs(1);
 
-/// The JVM of the worker.
+/// The JVM that runs in the worker.
 #[derive(Debug)]
 pub struct Java {
     /// Executes the worker's Java jobs.
     pub offload: Arc<dyn Offload>,
-    /// JMeter's installation folder.
+    /// Path of JMeter's installation folder.
     pub home: String,
 }
 
-/// The property that limits the targets of a run; see the engine.
+/// JMeter property that limits the targets of a run, as the engine reads it.
 pub const ALLOWED: &str = "throng.targets.allowed";
 
-/// Starts the JVM for a plan and the run's properties; returns `None` if the plan needs none.
+/// Function that starts the JVM for a plan and the run's properties; it returns `None` if the plan needs no JVM.
 pub type StartJava<'a> =
     &'a dyn Fn(&Plan, &HashMap<String, String>) -> Result<Option<Java>, String>;
 
@@ -91,7 +91,7 @@ fn beat(writer: Arc<Mutex<UnixStream>>) -> io::Result<()> {
     beating.map(drop)
 }
 
-/// Sends complete frames under a lock, because two threads send.
+/// Writes complete frames to the socket under a lock, because two threads send.
 fn send(writer: &Mutex<UnixStream>, bytes: &[u8]) -> io::Result<()> {
     let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
     writer.write_all(bytes)
@@ -161,7 +161,7 @@ fn obey(message: ToWorker, handle: &Handle) {
     }
 }
 
-/// Returns the last message of a worker that has run nothing.
+/// Returns the last message of a worker that ends without having run users.
 fn given_up(aborted: Option<String>) -> FromWorker {
     FromWorker::Done { aborted, samples: 0 }
 }

@@ -19,13 +19,13 @@ use super::wire::{Hash, Named};
 /// The files of a plan.
 #[derive(Debug, Default)]
 pub struct Manifest {
-    /// Number of folder levels from the highest folder that contains one of the files down to the plan's folder.
+    /// Number of folder levels from the common parent folder of all files down to the plan's folder.
     pub(crate) depth: u32,
-    /// Each file with its path on this machine.
+    /// Each file of the plan, with its path on this machine.
     pub(crate) files: Vec<(Named, PathBuf)>,
     /// Paths of files that only CSV Data Sets read.
     data: BTreeSet<String>,
-    /// Messages for the user.
+    /// Messages for the user about the files.
     pub notes: Vec<String>,
 }
 
@@ -36,11 +36,11 @@ impl Manifest {
     }
 }
 
-/// Functions that read the file in their first argument.
+/// JMeter functions that read the file named by their first argument.
 const READERS: [&str; 5] =
     ["__CSVRead", "__StringFromFile", "_StringFromFile", "__FileToString", "__XPath"];
 
-/// The property of elements and runs with the path of a mobile gateway's public key.
+/// Property of elements and runs that contains the path of a mobile gateway's public key.
 const GATEWAY_KEY: &str = "throng.mgs.public_key_file";
 
 /// Finds the files that a plan in `folder` names.
@@ -86,8 +86,9 @@ pub fn manifest(
     Ok(manifest)
 }
 
-/// Returns missing files that elements of a plan read, each with its element, as far as they follow from the text. Data
-/// files of CSV Data Sets must be regular files. Included plans and jars are skipped: the compiler and Java check them.
+/// Returns the files that elements of a plan read but that do not exist, each with its element, as far as they follow
+/// from the plan's text. Data files of CSV Data Sets must be regular files. Included plans and jars are skipped,
+/// because the compiler and Java check them.
 pub fn missing(
     document: &Document,
     properties: &HashMap<String, String, impl BuildHasher>,
@@ -119,7 +120,7 @@ pub fn missing(
     missing
 }
 
-/// Parts of class names whose files are written.
+/// Parts of the class names of elements that write the file they name.
 const WRITERS: [&str; 7] = [
     "ResultCollector",
     "ResultSaver",
@@ -129,11 +130,11 @@ const WRITERS: [&str; 7] = [
     "Visualizer",
     "SaveGraphs",
 ];
-/// Properties whose files are checked elsewhere.
+/// Properties with paths that the compiler or Java checks.
 const LOOKED_UP_ELSEWHERE: [&str; 2] =
     ["IncludeController.includepath", "TestPlan.user_define_classpath"];
 
-/// Returns the enabled elements.
+/// Returns the enabled elements of a plan.
 fn enabled(document: &Document) -> impl Iterator<Item = ElementId> {
     document.ids().filter(|id| document.is_enabled(*id))
 }
@@ -142,13 +143,13 @@ fn enabled(document: &Document) -> impl Iterator<Item = ElementId> {
 struct Found<'a> {
     property: &'a dyn Fn(&str) -> Option<String>,
     variables: BTreeMap<String, String>,
-    /// Paths; the value is true if only CSV Data Sets use the path.
+    /// Paths of the files. The value is true if only CSV Data Sets use the path.
     paths: BTreeMap<String, bool>,
     notes: Vec<String>,
 }
 
 impl<'a> Found<'a> {
-    /// Starts with the variables of a plan and no files.
+    /// Creates an empty list of files, with the variables that the plan defines.
     fn of(document: &Document, property: &'a dyn Fn(&str) -> Option<String>) -> Self {
         let (variables, paths, notes) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
         let mut found = Self { property, variables, paths, notes };
@@ -237,7 +238,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// Evaluates a string, if properties and variables suffice.
+    /// Evaluates a string of the plan; `None` if it needs more than properties and variables.
     fn value(&self, text: &str, depth: u32) -> Option<String> {
         let Some(at) = text.find("${") else { return Some(text.to_owned()) };
         let length = closing(&text[at + 2..])?;
@@ -276,7 +277,7 @@ fn is_file(name: &str) -> bool {
         || (lower.ends_with(".filename") && name != "FileSaver.filename")
 }
 
-/// Returns the length of an expression without its closing brace. The text begins after `${`.
+/// Returns the length of the text before the closing brace of an expression. `text` begins after `${`.
 fn closing(text: &str) -> Option<usize> {
     let mut depth = 0;
     for (at, char) in text.char_indices() {
@@ -290,7 +291,7 @@ fn closing(text: &str) -> Option<usize> {
     None
 }
 
-/// Returns the first argument of a call. The text begins after the opening parenthesis.
+/// Returns the first argument of a function call. `text` begins after the opening parenthesis.
 fn first_argument(text: &str) -> String {
     let mut depth = 0;
     for (at, char) in text.char_indices() {
@@ -304,8 +305,8 @@ fn first_argument(text: &str) -> String {
     text.to_owned()
 }
 
-/// Normalizes a path. Returns the number of leading `..` and the path without `.`; absolute paths stay unchanged.
-/// `None` if `..` occurs later in the path.
+/// Normalizes a path. Returns the number of leading `..` and the path after them without `.`; absolute paths stay
+/// unchanged. Returns `None` if `..` occurs later in the path.
 pub(crate) fn normal(path: &str) -> Option<(u32, String)> {
     if path.starts_with('/') {
         return Some((0, path.to_owned()));

@@ -18,22 +18,23 @@ use serde::{Deserialize, Serialize};
 
 use super::rows::{self, Part};
 
-/// Time limit for connecting, and for the whole transfer.
+/// Time limit for connecting to the destination.
 const CONNECT: Duration = Duration::from_secs(15);
+/// Time limit for the transfer of a file.
 const TRANSFER: Duration = Duration::from_secs(30 * 60);
-/// Maximum time in which the peer neither accepts data nor responds.
+/// Maximum time for which the destination neither accepts data nor responds.
 const STALLED: Duration = Duration::from_secs(10);
-/// The end of an XML result file.
+/// Text at the end of an XML result file.
 const TAIL: &str = "</testResults>\n";
 
-/// Number of bytes read from a file so far, and true if the transfer was given up.
+/// Progress of a transfer: number of bytes read from the file so far, and true if the transfer was given up.
 #[derive(Debug, Default)]
 struct Progress {
     bytes: AtomicU64,
     given_up: AtomicBool,
 }
 
-/// A file being sent.
+/// The body of an HTTP request that sends a file.
 struct Body {
     file: File,
     progress: Arc<Progress>,
@@ -55,7 +56,7 @@ impl io::Read for Body {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowsTo {
     to: String,
-    /// The access token for a URL.
+    /// Access token, if the destination is a URL that requires one.
     token: Option<String>,
 }
 
@@ -82,7 +83,8 @@ impl RowsTo {
         Ok(Self { to, token })
     }
 
-    /// Returns the order to send a file of an agent.
+    /// Returns the order for an agent to send one of its result files. `run`, `agent` and `file` replace the
+    /// placeholders.
     pub(super) fn order(&self, (run, agent, file): (&str, &str, &str), rest: Rest) -> Push {
         let is_address = !self.to.starts_with('/');
         let filled = |text: &str| if is_address { escaped(text) } else { flat(text) };
@@ -93,7 +95,7 @@ impl RowsTo {
     }
 }
 
-/// The data of a push order that does not depend on the destination.
+/// The parts of a push order that do not depend on the destination.
 pub(super) struct Rest {
     pub(super) number: u32,
     pub(super) head: Vec<u8>,
@@ -101,23 +103,23 @@ pub(super) struct Rest {
     pub(super) offset_ms: i64,
 }
 
-/// An order to send a result file to its destination.
+/// An order for an agent to send a result file to its destination.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Push {
-    /// Number of the result file.
+    /// Number of the result file among those of the run.
     pub(super) number: u32,
     pub(super) to: String,
     token: Option<String>,
-    /// The text before the rows.
+    /// Text before the rows, which the agent writes at the start of the file.
     #[serde(with = "crate::bytes")]
     head: Vec<u8>,
-    /// True for CSV rows, false for XML elements.
+    /// True if the file contains CSV rows, false if it contains XML elements.
     are_rows: bool,
     /// The coordinator's clock minus the agent's, in ms.
     offset_ms: i64,
 }
 
-/// Escapes a name for a URL.
+/// Escapes a run's, agent's or file's name for use in a URL.
 fn escaped(text: &str) -> String {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~".contains(byte);
     let one = |byte: u8| {
@@ -126,14 +128,14 @@ fn escaped(text: &str) -> String {
     text.bytes().map(one).collect()
 }
 
-/// Escapes a name for a file.
+/// Replaces characters of a run's, agent's or file's name that file names cannot contain.
 fn flat(text: &str) -> String {
     text.chars().map(|c| if matches!(c, '/' | '\0') { '_' } else { c }).collect()
 }
 
 impl Push {
-    /// Sends the file that exists among `files`. `scratch` is a temporary file and is removed. Returns the compressed
-    /// length.
+    /// Compresses the one of `files` that exists, and sends it. `scratch` is the path of a temporary file, which is
+    /// removed. Returns the compressed length in bytes.
     pub(super) fn carry_out(
         &self,
         files: &[PathBuf],
@@ -153,7 +155,7 @@ impl Push {
         sent
     }
 
-    /// Writes the compressed file to `into`. Returns its length.
+    /// Writes the compressed result file to `into`. Returns the compressed length in bytes.
     fn pack(&self, files: &[PathBuf], into: &Path) -> Result<u64, String> {
         let odd = |error: io::Error| format!("cannot compress the rows: {error}");
         let parts = files.iter().filter(|path| path.exists());
@@ -174,7 +176,7 @@ impl Push {
         pack().map_err(odd)
     }
 
-    /// Sends the file by HTTP. Gives up if the peer neither accepts data nor responds for [`STALLED`].
+    /// Sends the compressed file by HTTP PUT. Gives up if the peer neither accepts data nor responds for [`STALLED`].
     fn put(&self, from: &Path) -> Result<(), String> {
         let file = File::open(from).map_err(|error| error.to_string())?;
         let progress = Arc::new(Progress::default());
@@ -231,7 +233,7 @@ impl Push {
     }
 }
 
-/// True if the machine permits the host of a URL.
+/// True if the machine's list of permitted targets contains the host of a URL.
 fn permitted(to: &str, allowed: &str) -> Result<bool, String> {
     let uri: ureq::http::Uri = to.parse().map_err(|_| format!("invalid URL {to:?}"))?;
     let host = uri.host().unwrap_or_default();
@@ -239,7 +241,7 @@ fn permitted(to: &str, allowed: &str) -> Result<bool, String> {
     engine::permits(allowed, host, uri.port_u16().unwrap_or(default))
 }
 
-/// Copies a file to its destination so that it is complete or absent there.
+/// Copies the compressed file to a destination folder. Afterwards the file is complete there or absent.
 fn keep(from: &Path, to: &Path) -> Result<(), String> {
     let odd = |error: io::Error| format!("{}: {error}", to.display());
     if let Some(folder) = to.parent() {
@@ -287,7 +289,7 @@ mod tests {
         assert_eq!(order("/mnt/{agent}/rows.gz"), "/mnt/me@a:22/rows.gz");
     }
 
-    /// Returns the content of a file that was sent to a folder.
+    /// Decompresses a file that was sent to a folder, and returns its content.
     fn kept(files: &[&str], rest: Rest) -> String {
         let folder = std::env::temp_dir().join(format!(
             "throng-push-{}-{}",

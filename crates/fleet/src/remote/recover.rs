@@ -15,8 +15,8 @@ use super::store::RunFolder;
 use super::wire::{FromAgent, RunState, ToAgent};
 use crate::account::{Entry, Origin, Record, Sender, Up, What};
 
-/// Sends the records until the coordinator has them. Returns the state of the run; `None` if no coordinator receives
-/// them.
+/// Sends the remaining records of a run until the coordinator has acknowledged them. Returns the state of the run;
+/// `None` if no coordinator receives the records.
 pub(super) fn recover(
     place: &RunFolder,
     output: &Output,
@@ -61,7 +61,7 @@ pub(super) fn recover(
     })
 }
 
-/// Sends pending records until all are acknowledged. Returns false if no coordinator receives them.
+/// Sends the sender's pending records until all are acknowledged. Returns false if no coordinator receives them.
 fn deliver(
     sender: &mut Sender,
     spool: &mut Disk,

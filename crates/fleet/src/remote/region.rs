@@ -24,8 +24,8 @@ pub(super) struct RelayAgents<'a> {
 }
 
 impl<'a> RelayAgents<'a> {
-    /// Starts or reserves the agents and compares the clocks. `allowed` lists the targets that the relay itself may
-    /// load.
+    /// Starts or reserves the agents of a region and measures the differences of the clocks. Refuses if `allowed`, the
+    /// list of targets that the relay's machine permits, is not empty.
     pub(super) fn reach(
         region: Region,
         (cancelled, allowed): (&'a dyn Fn() -> bool, &str),
@@ -54,7 +54,7 @@ impl<'a> RelayAgents<'a> {
         self.serve.clone_from(serve);
     }
 
-    /// Forwards the files to the agents. The store has all of them.
+    /// Forwards to each agent the files that it needs. The relay's store contains all of them.
     pub(super) fn pass_on(
         &mut self,
         (run, depth): (&str, u32),
@@ -66,7 +66,7 @@ impl<'a> RelayAgents<'a> {
         self.gather.send_files((run, depth), note)
     }
 
-    /// Returns the agents as workers.
+    /// Returns the prepared agents as the workers of a bus.
     pub(super) fn into_agents(
         self,
         place: &RunFolder,
@@ -86,7 +86,7 @@ impl<'a> RelayAgents<'a> {
     }
 }
 
-/// Creates the files for the rows of all agents, at the paths where the coordinator expects them.
+/// Creates empty result files for the rows of all agents, at the paths where the coordinator expects them.
 fn results(
     place: &RunFolder,
     assignment: &Assignment,

@@ -21,40 +21,42 @@ use crate::member::Stage;
 use crate::members::{Handled, Members};
 use crate::message::{FromWorker, Report, Share, ToWorker, VERSION};
 
-/// Combined output of all processes of the agent.
+/// Combined output of all processes of an agent, or of all agents of a relay.
 #[derive(Debug)]
 pub(crate) enum Out {
     Message(FromWorker),
-    /// A second of all processes.
+    /// The merged measurements of one second.
     Second(Box<Report>),
     Lost(Part),
 }
 
-/// The workers of an agent.
+/// The workers of an agent (processes) or of a relay (agents), combined into one worker.
 #[derive(Debug)]
 pub(crate) struct Relay {
     members: Members,
     share: Share,
-    /// Numbers of the processes' shares.
+    /// For each process: the number of its share.
     shares: Vec<u32>,
     out: VecDeque<Out>,
     open: OpenSecond,
-    /// Number of users of each group that run in other agents.
+    /// Number of users of each group that run in other agents of the run.
     elsewhere: Vec<u32>,
     properties: Vec<(String, String)>,
-    /// Used if this host runs the whole plan: properties shared among its processes, but not with other hosts.
+    /// Properties that the users of this host have set. Used if each host runs the whole plan: then hosts do not share
+    /// properties.
     own: BatchProperties,
     aborted: Option<String>,
-    /// Number of samples in the completed seconds.
+    /// Number of samples in all completed seconds.
     samples: u64,
     ready: bool,
-    /// True if a batch was started whose end was not reported yet.
+    /// True if a batch was started whose end has not been reported to the coordinator.
     owes: bool,
     ended: bool,
 }
 
 impl Relay {
-    /// Creates the worker. `share` is common to all processes; process *i* of the bus gets share number `shares[i]`.
+    /// Creates the combination of the bus's workers. `share` is common to all; process *i* of the bus gets share number
+    /// `shares[i]`.
     pub(crate) fn new(bus: Box<dyn Bus>, share: Share, shares: Vec<u32>) -> Self {
         let open = OpenSecond::new(bus.transport().part_kind(), 0);
         Self {
@@ -74,7 +76,7 @@ impl Relay {
         }
     }
 
-    /// Executes an order of the coordinator.
+    /// Executes an order of the coordinator: sends it to all workers.
     pub(crate) fn execute(&mut self, order: ToWorker) {
         match order {
             ToWorker::Plan(_) => {}
@@ -98,7 +100,7 @@ impl Relay {
         }
     }
 
-    /// Returns the next output, waiting at most `patience`.
+    /// Returns the next combined output; `None` if there is none within `patience`.
     pub(crate) fn next(&mut self, patience: Duration) -> Option<Out> {
         if self.out.is_empty() && !self.ended {
             match self.members.bus.next(patience) {
@@ -125,27 +127,28 @@ impl Relay {
         self.out.pop_front()
     }
 
-    /// True if all processes have ended and all output was returned.
+    /// True if all workers have ended and all output was returned.
     pub(crate) fn has_ended(&self) -> bool {
         self.ended && self.out.is_empty()
     }
 
-    /// True if users of a batch run, because its end was not reported yet.
+    /// True if users of a batch run: the end of the batch was not reported yet.
     pub(crate) fn has_users(&self) -> bool {
         self.owes
     }
 
-    /// Returns the totals of each agent in order; empty if the workers are processes.
+    /// Returns the totals of each agent of a relay, in order; empty if the workers are processes.
     pub(crate) fn figures(&self) -> Vec<Figures> {
         self.members.figures()
     }
 
-    /// Called after all workers have ended: fetches their files and releases them. Returns messages about problems.
+    /// Called after all workers have ended: fetches the files that they keep, and releases them. Returns messages about
+    /// problems.
     pub(crate) fn collect(&mut self) -> Vec<String> {
         std::iter::from_fn(|| self.members.bus.collect()).flatten().collect()
     }
 
-    /// Returns the number of samples in the open second.
+    /// Returns the number of samples in the second that is not complete yet.
     pub(crate) fn open_samples(&self) -> u64 {
         self.open.so_far().brief(false).count
     }
@@ -196,7 +199,7 @@ impl Relay {
         }
     }
 
-    /// Reports once that the agent is ready, when all its processes are.
+    /// Reports to the coordinator that this worker is ready, once all processes or agents are.
     fn all_ready(&mut self) {
         if self.ready || !self.members.is_any_alive() || !self.members.all_are(Stage::Ready) {
             return;
@@ -206,7 +209,7 @@ impl Relay {
         self.out.push_back(Out::Message(FromWorker::Ready { cores }));
     }
 
-    /// Reports that all agents of a relay are reachable, when the last one has confirmed or is lost.
+    /// Reports to the coordinator that all agents of a relay are reachable, once each has confirmed or is lost.
     fn armed(&mut self) {
         if self.members.is_any(Stage::Armed) && !self.members.is_any(Stage::Arming) {
             self.members.restage(Stage::Armed, Stage::Ready);
@@ -214,7 +217,7 @@ impl Relay {
         }
     }
 
-    /// Reports the end of the batch when it has ended in all remaining processes.
+    /// Reports the end of the batch to the coordinator, once it has ended in all remaining workers.
     fn batch_done(&mut self) {
         if !self.ready {
             return self.all_ready();
@@ -255,7 +258,7 @@ impl Relay {
         self.out.push_back(Out::Second(Box::new(report)));
     }
 
-    /// When no process is left, outputs the last second and the end of the worker.
+    /// If no worker is left, outputs the last second and the end of the combined worker.
     fn end(&mut self) {
         if self.ended || self.members.is_any_alive() {
             return;
@@ -282,7 +285,7 @@ impl Relay {
     }
 }
 
-/// Returns the lost part: a process or an agent, also if it only counted other samples than it reported.
+/// Converts the loss of a process or agent to the form that is sent to the coordinator.
 fn part(loss: Loss) -> Part {
     let Loss { agent, pid, reason, users, connections, last_ms, samples, at_most, .. } = loss;
     Part { pid, reason, users, connections, last_ms, missed: samples, agent, at_most }

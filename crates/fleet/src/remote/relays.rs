@@ -1,4 +1,4 @@
-//! Relays: agents whose workers are the agents of a region. They connect to these agents in place of the coordinator.
+//! Relays: agents whose workers are the agents of a region. Relays connect to these agents in place of the coordinator.
 //!
 //! The command line specifies their number, for processes on the coordinator's machine, or names machines:
 //! `ssh:user@a,user@b`. The machines of the run are divided among the relays as equally as possible.
@@ -12,7 +12,7 @@ use super::hosts::{self, Host, Way};
 /// The relays of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Relays {
-    /// Number of processes on this machine.
+    /// Relays that are processes on the coordinator's machine; contains their number.
     Here(u32),
     Ssh(Vec<Host>),
 }
@@ -60,8 +60,8 @@ impl Relays {
     }
 }
 
-/// Returns the command that starts a relay on this machine. It uses the running program, even if its file was replaced.
-/// `takeover` is the run that the relay takes over.
+/// Returns the command that starts a relay on this machine. The command uses the running program, even if the program's
+/// file was replaced. `takeover` names the run that the relay takes over.
 pub(crate) fn here(takeover: Option<&str>) -> Command {
     let mut command = Command::new("/proc/self/exe");
     command.args(["agent", "--stdio"]);
@@ -69,8 +69,8 @@ pub(crate) fn here(takeover: Option<&str>) -> Command {
     command
 }
 
-/// Returns the machines of each relay. `waiting` lists the waiting agents, grouped by zone. The error is a message
-/// for the user.
+/// Divides the machines of the run among `count` relays. `waiting` lists the names of waiting agents, grouped by zone.
+/// The error is a message for the user.
 pub(crate) fn divide(way: &Way, count: usize, waiting: &[String]) -> Result<Vec<Way>, String> {
     let all = match way {
         Way::Ssh(hosts) => hosts.len(),

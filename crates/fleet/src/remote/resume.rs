@@ -34,18 +34,19 @@ use crate::frame;
 use crate::message::Share;
 use crate::nats::{self, Access, Pools, StreamHandover};
 
-/// Number of clock queries, and the maximum wait for an answer.
+/// Number of clock queries per agent.
 const QUESTIONS: usize = 16;
+/// Maximum wait for the answers to one clock query.
 const ANSWER: Duration = Duration::from_millis(500);
-/// Time after which the user is told which agents the run waits for.
+/// Time after which a message for the user names the agents that have not answered.
 const TOLD: Duration = Duration::from_secs(4);
 
-/// Returns the path of the file that stores what a takeover needs, next to the notes.
+/// Returns the path of the file with the data for a takeover, next to the notes.
 pub(super) fn kept(notes: &Path) -> PathBuf {
     notes.with_file_name("fleet.run")
 }
 
-/// A run that another coordinator may take over.
+/// The data of a run that another coordinator needs to take the run over; content of the file `fleet.run`.
 #[derive(Debug, Serialize, Deserialize)]
 struct Kept {
     share: Share,
@@ -53,7 +54,7 @@ struct Kept {
     connections: u64,
     ahead: u64,
     grace: u64,
-    /// Name of the run on agents, and depth of the plan's folder.
+    /// Name of the run on the agents, and number of folder levels between the run's folder and the plan's folder.
     run: (String, u32),
     results: Vec<Results>,
 }
@@ -68,7 +69,7 @@ struct KeptAgent {
     cores: u32,
     /// The coordinator's clock minus the agent's, in ms.
     offset_ms: i64,
-    /// The agents of a relay.
+    /// The agents behind this agent if it is a relay, with their assignments.
     agents: Vec<(ReachedAgent, AgentAssignment)>,
 }
 
@@ -79,7 +80,7 @@ impl Kept {
     }
 }
 
-/// Stores what another coordinator needs. Only this user can read the file.
+/// Writes the data that another coordinator needs to a file that only this user can read.
 pub(super) fn keep(agents: &Agents, share: &Share) -> io::Result<()> {
     let of = |agent: &Agent| KeptAgent {
         name: agent.name.clone(),
@@ -116,7 +117,7 @@ fn store(kept: &Kept, notes: &Path) -> io::Result<()> {
     std::fs::rename(&part, &path)
 }
 
-/// The data of a run whose coordinator has ended, for a takeover.
+/// The data of a run whose coordinator has ended, as read from the run's folder.
 #[derive(Debug)]
 pub struct Former {
     kept: Kept,
@@ -151,7 +152,8 @@ impl Former {
     }
 }
 
-/// Opens a run by its notes, and locks it against other coordinators. The error is a message for the user.
+/// Reads the data of a run next to its notes, and locks the notes against other coordinators. The error is a message
+/// for the user.
 pub fn former(notes_path: &Path) -> Result<Former, String> {
     let path = kept(notes_path);
     let words = |error: io::Error| format!("{}: {error}", path.display());
@@ -175,16 +177,17 @@ pub fn former(notes_path: &Path) -> Result<Former, String> {
     Ok(Former { kept, notes, notes_path: notes_path.to_owned() })
 }
 
-/// The parameters for taking over a run.
+/// The request to take over a run.
 pub struct Resuming<'a> {
-    /// How the agents are reached, and the relays if there are any.
+    /// How the agents are reached.
     pub way: &'a Way,
+    /// The relays through which agents are reached; `None` if agents are reached directly.
     pub relays: Option<&'a Relays>,
-    /// True after Ctrl-C.
+    /// Returns true after Ctrl-C.
     pub cancelled: &'a dyn Fn() -> bool,
 }
 
-/// Takes over the agents of a run. `note` receives messages for the user; the error is such a message too.
+/// Takes over the agents of a run. `note` receives messages for the user; an error is also such a message.
 pub fn resume(
     former: Former,
     asked: &Resuming<'_>,
@@ -246,16 +249,16 @@ pub fn resume(
     Ok(agents)
 }
 
-/// The connections to the agents of a run that is taken over.
+/// Connections to the agents of a run that is taken over.
 struct Reached {
     lines: Vec<Line>,
-    /// The reason for each lost agent.
+    /// For each agent: the reason why it could not be taken over, or `None`.
     refused: Vec<Option<String>>,
-    /// Messages that arrived in the meantime.
+    /// Messages of agents that arrived while others were still being connected.
     early: Vec<(u32, AgentEvent)>,
 }
 
-/// The clock of the connections, and the sender of the channel for messages of agents.
+/// The clock of the connections, and the sender for events of agents.
 type EventSender = (Instant, Sender<(u32, AgentEvent)>);
 
 /// Connects to agents that wait on a NATS server.
@@ -307,7 +310,7 @@ fn here(kept: &Kept, ear: EventSender) -> Result<Vec<Piped>, String> {
     lines.collect()
 }
 
-/// Waits until each agent has sent a message or is lost.
+/// Waits until each agent has sent a message, has ended or was silent for too long.
 fn by_pipes(
     (mut lines, names): (Vec<Piped>, Vec<String>),
     asked: &Resuming<'_>,
@@ -354,11 +357,11 @@ fn by_pipes(
     Ok(Reached { lines, refused, early })
 }
 
-/// Data of the previous coordinator for the one that takes the run over.
+/// Data of the previous coordinator that a takeover uses while the run continues.
 #[derive(Debug)]
 pub(super) struct TakeoverData {
     pub(super) share: Share,
-    /// The notes, until all of them are counted again.
+    /// The notes that have not been counted again; `None` when all have been.
     pub(super) frames: Option<Frames>,
     /// The previous coordinator's clock minus the clock of each agent, in ms.
     offsets_ms: Vec<i64>,
@@ -392,7 +395,7 @@ impl Agents {
         None
     }
 
-    /// Queries the clocks of all agents, as before a run.
+    /// Queries the clocks of all agents several times, as before a run.
     fn ask_clocks(&mut self) {
         for question in 1..=QUESTIONS {
             let until = Instant::now() + ANSWER;

@@ -8,7 +8,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// A file from an agent.
+/// The result file of one agent.
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(crate) path: PathBuf,
@@ -16,16 +16,17 @@ pub(crate) struct Part {
     pub(crate) offset_ms: i64,
 }
 
-/// The next row of a file.
+/// A result file being merged, with its next row.
 struct Head {
     from: BufReader<File>,
     offset_ms: i64,
     row: Vec<u8>,
-    /// Time of the row; 0 if the row does not begin with a time.
+    /// Time at the start of the row in ms since 1970, on the coordinator's clock; 0 if the row does not begin with a
+    /// time.
     time: i64,
 }
 
-/// Appends the merged rows of all parts to a file.
+/// Merges the rows of all parts, and appends them to the file `into`.
 pub(crate) fn merge(parts: &[Part], into: &Path, are_rows: bool) -> io::Result<()> {
     let file = OpenOptions::new().append(true).open(into)?;
     let mut out = BufWriter::with_capacity(256 << 10, file);
@@ -33,7 +34,7 @@ pub(crate) fn merge(parts: &[Part], into: &Path, are_rows: bool) -> io::Result<(
     out.flush()
 }
 
-/// Writes the merged rows of all parts.
+/// Writes the rows of all parts in the order of time.
 pub(crate) fn merge_into(parts: &[Part], out: &mut impl Write, are_rows: bool) -> io::Result<()> {
     if !are_rows {
         for part in parts {
@@ -59,7 +60,8 @@ pub(crate) fn merge_into(parts: &[Part], out: &mut impl Write, are_rows: bool) -
 }
 
 impl Head {
-    /// Reads the next row: a line, or several lines if a quoted field contains line ends. Returns false at the end.
+    /// Reads the next row: one line, or several if a quoted field contains line ends. Returns false at the end of the
+    /// file.
     fn next(&mut self) -> io::Result<bool> {
         self.row.clear();
         let mut is_open = true;

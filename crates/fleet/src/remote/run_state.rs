@@ -5,7 +5,7 @@ use super::wire::{RunState, Start};
 use crate::message::{FromWorker, ToWorker, opening};
 
 impl RunState {
-    /// Records an order.
+    /// Records an order of the coordinator.
     pub(crate) fn record_order(&mut self, order: &ToWorker) {
         match order {
             ToWorker::Start { groups, at, properties } => {
@@ -27,7 +27,7 @@ impl RunState {
         }
     }
 
-    /// Records output of the processes for the coordinator.
+    /// Records output that the processes send to the coordinator.
     pub(crate) fn record_output(&mut self, out: &Out) {
         match out {
             Out::Message(message) => self.record_message(message),
@@ -36,7 +36,7 @@ impl RunState {
         }
     }
 
-    /// Records a message to the coordinator. The end is recorded only after everything is delivered: see
+    /// Records a message to the coordinator. The end of the agent is recorded only after everything is delivered: see
     /// [`RunState::record_end`].
     pub(crate) fn record_message(&mut self, message: &FromWorker) {
         match message {
@@ -57,7 +57,7 @@ impl RunState {
         }
     }
 
-    /// Records that the end was reported.
+    /// Records that the agent's last message was sent to the coordinator.
     pub(crate) fn record_end(&mut self, done: &FromWorker) {
         if let FromWorker::Done { aborted, samples } = done {
             self.done = Some((aborted.clone(), *samples));

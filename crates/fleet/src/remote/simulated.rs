@@ -19,19 +19,19 @@ use crate::message::{FromWorker, Report, ToWorker};
 const BEAT: Duration = Duration::from_secs(1);
 const SECOND: i64 = 1_000_000_000;
 
-/// The size of an agent's reports.
+/// The size of the reports that a simulated agent sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Number of labels per report.
     pub labels: u32,
-    /// Number of samples per label.
+    /// Number of samples per label and report.
     pub samples: u32,
-    /// Number of reports until its users end.
+    /// Number of reports, one a second, until the agent's users end.
     pub seconds: u32,
 }
 
 impl Shape {
-    /// Parses three numbers separated by commas.
+    /// Parses labels, samples and seconds, separated by commas.
     pub fn read(text: &str) -> Result<Self, String> {
         let numbers: Result<Vec<u32>, _> = text.split(',').map(str::parse).collect();
         match numbers.as_deref() {
@@ -43,7 +43,7 @@ impl Shape {
     }
 }
 
-/// Runs until the coordinator releases the agent.
+/// Runs a simulated agent until the coordinator releases it.
 pub fn main(shape: Shape) -> io::Result<()> {
     let clock = Instant::now();
     let output = Output::new()?;
@@ -60,10 +60,10 @@ struct Simulated {
     shape: Shape,
     clock: Instant,
     output: Output,
-    /// Zero of the run on the agent's clock.
+    /// The time that is second 0 of the run, on the agent's clock.
     zero: i64,
     sender: Option<Sender>,
-    /// Number of reports so far; `None` before its users were started.
+    /// Number of reports sent so far; `None` while no users run.
     made: Option<u32>,
     report: Option<Report>,
 }
@@ -157,7 +157,7 @@ impl Simulated {
     }
 }
 
-/// Returns the report of the first second.
+/// Builds the first report. Later reports differ only in number and time.
 fn report(Shape { labels, samples, .. }: Shape) -> Report {
     let mut recorder = Recorder::new();
     // Times from 1 to about 200 ms; short times are frequent.

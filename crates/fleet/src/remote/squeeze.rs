@@ -10,7 +10,7 @@ use super::wire::PIECE;
 const PLAIN: u8 = 0;
 const DEFLATED: u8 = 1;
 
-/// Encodes a piece. An empty piece stays empty; it marks the end of a file.
+/// Encodes a piece of a file. An empty piece, which marks the end of a file, stays empty.
 pub(crate) fn pack(bytes: &[u8]) -> Vec<u8> {
     if bytes.is_empty() {
         return Vec::new();
@@ -29,7 +29,7 @@ pub(crate) fn pack(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Decodes a piece.
+/// Decodes a received piece of a file.
 pub(crate) fn unpack(came: &[u8]) -> Result<Vec<u8>, String> {
     match came.split_first() {
         None => Ok(Vec::new()),

@@ -2,7 +2,7 @@
 //!
 //! The program is stored on the machine under its hash, in `~/.cache/throng/HASH/throng`. A shell command looks for it
 //! there. If it is missing, the shell requests it, verifies the received bytes by the hash, and only then moves them to
-//! that path. Finally the agent replaces the shell. The machine needs nothing else.
+//! that path. Finally the agent replaces the shell. Nothing else must be installed on the machine.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -14,28 +14,30 @@ use super::manifest;
 use super::store::is_run;
 use super::wire::PIECE;
 
-/// The variable that names another program to use instead of `ssh`; it is called with the same arguments.
+/// Environment variable that names a program to use instead of `ssh`, with the same arguments.
 pub(crate) const PROGRAM: &str = "THRONG_SSH";
 
-/// Output lines of the remote shell command: the program must be copied, is present, or was damaged in the copy.
+/// Output line of the remote shell: the program is not on the machine and must be copied.
 const NEEDED: &str = "throng-needed";
+/// Output line of the remote shell: the program is on the machine.
 const THERE: &str = "throng-there";
+/// Output line of the remote shell: the received program was damaged.
 const BROKEN: &str = "throng-broken";
 
-/// Maximum number of lines before the answer that are ignored, such as login messages.
+/// Maximum number of lines, such as login messages, that are ignored before the expected output line.
 const MOST_LINES: usize = 1000;
 
-/// This program for sending: its hash and length.
+/// The data for starting this program on other machines: its hash and length.
 #[derive(Clone, Debug)]
 pub(crate) struct Bootstrap {
     hash: String,
     length: u64,
     name: String,
-    /// The run that is taken over.
+    /// Name of the run that is taken over.
     takeover: Option<String>,
 }
 
-/// The file of the running program, even if its path now has another program.
+/// The file of the running program, even if another program now has its path.
 const SELF: &str = "/proc/self/exe";
 
 /// Returns the hash of this program.
@@ -52,12 +54,12 @@ impl Bootstrap {
         Ok(Self { hash, length, name: String::new(), takeover: None })
     }
 
-    /// Returns the bootstrap for a machine, with the machine's name for messages.
+    /// Returns the bootstrap for a machine. Messages show the machine's name.
     pub(crate) fn of(&self, host: &Host) -> Self {
         Self { name: host.to_string(), ..self.clone() }
     }
 
-    /// Returns the bootstrap for a takeover: the agent works or has worked for this run.
+    /// Returns the bootstrap for agents that work, or have worked, for the run that is taken over.
     pub(crate) fn taking_over(self, run: &str) -> Result<Self, String> {
         if !is_run(run) {
             return Err(format!("invalid run name {run:?}"));
@@ -78,7 +80,8 @@ impl Bootstrap {
         command
     }
 
-    /// Returns a command line for any POSIX shell, in single quotes, because the login shell may be a different one.
+    /// Returns a command line that runs `sh` with the bootstrap script in single quotes, so that any login shell can
+    /// execute it.
     fn script(&self) -> String {
         let Self { hash, length, takeover, .. } = self;
         let again = takeover.as_ref().map_or_else(String::new, |run| format!(" --again {run}"));
@@ -87,7 +90,7 @@ impl Bootstrap {
         )
     }
 
-    /// Communicates with the shell until the agent has replaced it. Calls `alive` whenever data is transferred.
+    /// Communicates with the remote shell until the agent has replaced it. Calls `alive` whenever data is transferred.
     pub(crate) fn follow(
         &self,
         from: &mut impl BufRead,
@@ -120,7 +123,7 @@ impl Bootstrap {
     }
 }
 
-/// Sends the file of this program.
+/// Sends this program's file to the remote shell.
 fn copy(to: &mut impl Write, alive: &dyn Fn()) -> io::Result<()> {
     let mut file = File::open(SELF)?;
     let mut buffer = vec![0; PIECE];

@@ -1,8 +1,8 @@
 //! The stream of an agent: orders from standard input, and its messages on standard output.
 //!
-//! While the agent works, another stream can replace both (`takeover_socket`), for a coordinator that takes the run
-//! over. Further input of an earlier stream is then ignored. Standard output carries only frames; output of processes
-//! is redirected to standard error.
+//! While the agent works, another stream can replace standard input and output (`takeover_socket`), for a coordinator
+//! that takes the run over. Further input of an earlier stream is then ignored. Standard output carries only frames;
+//! output of processes is redirected to standard error.
 
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,21 +15,21 @@ use super::wire::{FromAgent, PIECE, ToAgent};
 use crate::frame::{self, Incoming};
 use crate::message::FromWorker;
 
-/// Maximum wait at the end for a coordinator that does not read.
+/// Maximum time to wait at the end until a slow coordinator has read the remaining output.
 const LAST_WORDS: Duration = Duration::from_secs(10);
-/// Maximum wait for a coordinator that does not receive rows.
+/// Maximum time to wait for a coordinator that stops reading while rows are sent.
 pub(super) const UNREAD: Duration = Duration::from_secs(120);
-/// Interval at which a wait for orders checks for the end of the stream.
+/// Interval at which waiting for an order checks if the stream has ended.
 const TICK: Duration = Duration::from_millis(50);
 
-/// The output. A separate thread writes it, so that a coordinator that does not read cannot keep the agent from
-/// stopping its users.
+/// The agent's output to the coordinator. A separate thread writes it, so that a coordinator that does not read cannot
+/// prevent the agent from stopping its users.
 #[derive(Clone, Debug)]
 pub(super) struct Output {
     pipe: Arc<Mutex<Pipe>>,
 }
 
-/// The thread that writes to one stream, and the number of bytes queued for it.
+/// Queue to the thread that writes to one stream, and number of bytes in that queue.
 #[derive(Clone, Debug)]
 struct Pipe {
     to: Sender<Vec<u8>>,
@@ -65,12 +65,13 @@ impl Pipe {
 }
 
 impl Output {
-    /// Creates the output on standard output.
+    /// Creates the agent's output, which is written to standard output.
     pub(super) fn new() -> io::Result<Self> {
         Ok(Self { pipe: Arc::new(Mutex::new(Pipe::start(io::stdout())?)) })
     }
 
-    /// Writes to another stream from now on. Bytes queued for the previous stream stay there.
+    /// Makes a different stream receive all further output. Bytes that are queued for the previous stream are not
+    /// moved.
     pub(super) fn redirect(&self, out: impl Write + Send + 'static) -> io::Result<()> {
         *self.pipe() = Pipe::start(out)?;
         Ok(())
@@ -96,7 +97,7 @@ impl Output {
         self.say(&FromAgent::Message(FromWorker::Log(words.to_owned().into())));
     }
 
-    /// Waits until everything is written, or the time limit is over.
+    /// Waits until all queued output is written, at most [`LAST_WORDS`].
     pub(super) fn flush(&self) {
         let until = Instant::now() + LAST_WORDS;
         while self.queued() > 0 && Instant::now() < until {
@@ -104,12 +105,12 @@ impl Output {
         }
     }
 
-    /// True if so many bytes are queued that resends must wait, because the coordinator does not read.
+    /// True if more than 4 MiB are queued because the coordinator does not read. Then nothing is resent.
     pub(super) fn is_full(&self) -> bool {
         self.queued() > 16 * PIECE
     }
 
-    /// Waits for space for the next piece of a file. Returns false if the coordinator does not read.
+    /// Waits until the queue has space for the next piece of a file. Returns false if the coordinator does not read.
     pub(super) fn has_room(&self) -> bool {
         let until = Instant::now() + UNREAD;
         while self.is_full() {
@@ -122,14 +123,14 @@ impl Output {
     }
 }
 
-/// Receives the orders.
+/// Receives the coordinator's orders from the current stream.
 #[derive(Debug)]
 pub(super) struct Orders {
     from: Receiver<ToAgent>,
     reader: Arc<OrderReader>,
 }
 
-/// The data shared by the threads that read orders.
+/// The state that is shared by the threads that read orders from streams.
 #[derive(Debug)]
 pub(super) struct OrderReader {
     clock: Instant,
@@ -138,17 +139,17 @@ pub(super) struct OrderReader {
     stream: Mutex<Stream>,
 }
 
-/// The current stream.
+/// State of the stream from which orders are read.
 #[derive(Debug, Default)]
 struct Stream {
     number: u64,
     ended: bool,
-    /// True if the agent is leaving: no other stream can replace this one.
+    /// True if the agent is leaving: then no stream can replace an ended one.
     left: bool,
 }
 
 impl Orders {
-    /// Reads standard input. The reading thread answers clock queries at once.
+    /// Starts to read orders from standard input. The reading thread answers clock queries immediately.
     pub(super) fn read(clock: Instant, output: Output) -> io::Result<Self> {
         let (to, from) = channel();
         let reader = Arc::new(OrderReader { clock, output, to, stream: Mutex::default() });
@@ -161,7 +162,7 @@ impl Orders {
         Arc::clone(&self.reader)
     }
 
-    /// Returns an available order. `Disconnected`: the stream has ended, but another one may replace it.
+    /// Returns the next order if one has arrived. `Disconnected`: the stream has ended, but another one may replace it.
     pub(super) fn try_next(&self) -> Result<ToAgent, TryRecvError> {
         match self.from.try_recv() {
             // The last order may have arrived just before the end was noticed.
@@ -202,7 +203,7 @@ impl Orders {
         }
     }
 
-    /// True if the stream has ended. From then on no other stream can replace it.
+    /// If the stream has ended, prevents other streams from replacing it, and returns true.
     pub(super) fn leave(&self) -> bool {
         let mut stream = self.reader.stream();
         stream.left |= stream.ended;
@@ -215,7 +216,7 @@ impl OrderReader {
         self.stream.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the number of a stream that replaces the current one; `None` if the agent is leaving.
+    /// Makes a new stream the current one and returns its number; `None` if the agent is leaving.
     pub(super) fn next(&self) -> Option<u64> {
         let mut stream = self.stream();
         if stream.left {
@@ -225,7 +226,7 @@ impl OrderReader {
         Some(stream.number)
     }
 
-    /// Sends all further messages to this stream.
+    /// Makes a different stream receive all further messages of the agent.
     pub(super) fn redirect(&self, out: impl Write + Send + 'static) -> io::Result<()> {
         self.output.redirect(out)
     }
@@ -234,13 +235,13 @@ impl OrderReader {
         self.output.say(message);
     }
 
-    /// Records that a stream has ended.
+    /// Records that stream `number` has ended, unless another one has replaced it.
     pub(super) fn end(&self, number: u64) {
         let mut stream = self.stream();
         stream.ended |= stream.number == number;
     }
 
-    /// Reads the orders of a stream, as long as it is the current one.
+    /// Reads orders from stream `number`, as long as that is the current one.
     pub(super) fn read(
         self: &Arc<Self>,
         number: u64,
@@ -285,7 +286,7 @@ pub(super) mod tests {
     use super::*;
 
     impl Orders {
-        /// Returns exactly these orders, followed by the end of the stream.
+        /// Returns a source of exactly these orders, which then ends.
         pub(in crate::remote) fn of(orders: impl IntoIterator<Item = ToAgent>) -> Self {
             let this = Self::open(Output::new().expect("a thread"));
             orders.into_iter().for_each(|order| this.reader.to.send(order).expect("it is heard"));
@@ -293,7 +294,7 @@ pub(super) mod tests {
             this
         }
 
-        /// Returns a stream without any input so far.
+        /// Returns a source of orders that does not end and is still empty.
         pub(in crate::remote) fn open(output: Output) -> Self {
             let (to, from) = channel();
             let reader =

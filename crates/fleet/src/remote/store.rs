@@ -13,17 +13,18 @@ use std::path::{Component, Path, PathBuf};
 use super::manifest;
 use super::wire::{Hash, Named};
 
-/// Maximum number of files of a run, and maximum total of their bytes.
+/// Maximum number of files of a run.
 const MOST_FILES: usize = 100_000;
+/// Maximum total length of the files of a run in bytes.
 const MOST_BYTES: u64 = 64 << 30;
 
-/// The cache folder of the agent.
+/// The folder in which an agent stores files and runs.
 #[derive(Debug)]
 pub(crate) struct Store {
     root: PathBuf,
-    /// The file being received.
+    /// The file that is being received.
     open: Option<(PathBuf, File)>,
-    /// Requested files, with the number of bytes that are missing of each.
+    /// Files that were requested from the coordinator, each with the number of bytes that are still missing.
     awaited: BTreeMap<Hash, u64>,
 }
 
@@ -31,7 +32,7 @@ pub(crate) struct Store {
 #[derive(Clone, Debug)]
 pub(crate) struct RunFolder {
     pub(crate) root: PathBuf,
-    /// The plan's folder within the run's folder.
+    /// Path of the plan's folder, which is inside the run's folder.
     pub(crate) plan: PathBuf,
 }
 
@@ -53,12 +54,12 @@ impl Store {
         Ok(Self { root, open: None, awaited: BTreeMap::new() })
     }
 
-    /// Returns the path of a stored file.
+    /// Returns the path of the stored file with this hash.
     pub(crate) fn file(&self, hash: &str) -> PathBuf {
         self.root.join("files").join(hash)
     }
 
-    /// Returns the hashes of the files that are not stored.
+    /// Returns the hashes of those `files` that are not stored, and then expects to receive them.
     pub(crate) fn missing(&mut self, files: &[Named]) -> Result<Vec<Hash>, String> {
         let all = files.iter().fold(0_u64, |all, file| all.saturating_add(file.length));
         if files.len() > MOST_FILES || all > MOST_BYTES {
@@ -110,7 +111,7 @@ impl Store {
         fs::rename(&part, self.file(hash)).map_err(words)
     }
 
-    /// Creates the folder of a run with its files.
+    /// Creates the folder of a run, and copies its files from the store.
     pub(crate) fn place(
         &self,
         run: &str,
@@ -143,12 +144,12 @@ impl Store {
         Ok(RunFolder { root, plan })
     }
 
-    /// Returns the path of a run's folder; `None` if the name is invalid.
+    /// Returns the path of a run's folder; `None` if the run's name is invalid.
     pub(crate) fn run(&self, run: &str) -> Option<PathBuf> {
         is_run(run).then(|| self.root.join("runs").join(run))
     }
 
-    /// Returns the folder of a run whose process has ended, if it exists.
+    /// Returns the folder of a run whose process has ended; `None` if there is no such folder.
     pub(crate) fn left(&self, run: &str, depth: u32) -> Option<RunFolder> {
         let root = self.run(run)?;
         let mut plan = root.join("plan");
@@ -162,7 +163,7 @@ pub(crate) fn is_run(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// Returns a path without `..` if it lies in that folder.
+/// Returns `path` without `..` if it lies within `folder`, otherwise `None`.
 fn within(base: &Path, path: &Path) -> Option<PathBuf> {
     let mut plain = PathBuf::new();
     for component in path.components() {

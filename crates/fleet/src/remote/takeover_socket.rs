@@ -22,14 +22,16 @@ use crate::frame;
 
 /// Name of the socket in the run's folder.
 const NAME: &str = "again";
-/// First byte to a client: the stream was accepted.
+/// The first byte that a client receives if its stream was accepted.
 const TAKEN: u8 = b'T';
-/// Maximum wait for that byte: once, and in total. Then the retry interval while the agent is leaving.
+/// Maximum wait of a client for the first byte, per attempt.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// Maximum duration of all attempts together.
 const MOST: Duration = Duration::from_secs(120);
+/// Pause between two attempts while the agent is leaving.
 const TICK: Duration = Duration::from_millis(200);
 
-/// Accepts streams that replace the agent's own stream, as long as the process lives.
+/// Starts to accept streams that replace the agent's own stream.
 pub(super) fn listen(folder: &Path, reader: Arc<OrderReader>) -> io::Result<()> {
     let listener = at(folder, |path| UnixListener::bind(path))?;
     let takes = std::thread::Builder::new().name("again".into()).spawn(move || {
@@ -55,7 +57,8 @@ fn take(reader: &Arc<OrderReader>, number: u64, mut stream: UnixStream) -> io::R
     reader.read(number, stream)
 }
 
-/// Returns a stream to the agent that works for the named run; `None` if there is no such agent or it has ended.
+/// Connects to the agent that works for a run on this machine. Returns `None` if there is no such agent or it has
+/// ended.
 pub(super) fn reach(store: &Store, run: &str) -> io::Result<Option<UnixStream>> {
     let Some(folder) = store.run(run) else { return Ok(None) };
     let until = Instant::now() + MOST;
@@ -74,7 +77,7 @@ pub(super) fn reach(store: &Store, run: &str) -> io::Result<Option<UnixStream>> 
     Err(io::Error::other(words))
 }
 
-/// Waits briefly and sends a heartbeat.
+/// Sends a heartbeat to the new coordinator, and waits for a moment.
 fn wait_beside() -> io::Result<()> {
     let mut bytes = Vec::new();
     frame::push(&mut bytes, &FromAgent::Alive).map_err(io::Error::other)?;
@@ -84,7 +87,7 @@ fn wait_beside() -> io::Result<()> {
     Ok(())
 }
 
-/// Forwards standard input and output until the stream ends.
+/// Forwards standard input to the running agent and its output to standard output, until the stream ends.
 pub(super) fn carry(mut stream: UnixStream) -> io::Result<()> {
     let mut to = stream.try_clone()?;
     std::thread::Builder::new().name("in".into()).spawn(move || {
@@ -94,7 +97,7 @@ pub(super) fn carry(mut stream: UnixStream) -> io::Result<()> {
     copy(&mut stream, &mut io::stdout().lock())
 }
 
-/// Copies bytes without delay.
+/// Copies bytes until the input ends, and flushes after each read.
 fn copy(from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
     let mut buffer = vec![0; 64 << 10];
     loop {
@@ -107,8 +110,8 @@ fn copy(from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
     }
 }
 
-/// Calls `does` with the socket's path. A socket's path is limited to about a hundred bytes, so the path is short and
-/// goes through the folder's descriptor.
+/// Calls `does` with a path to the socket. A socket's path is limited to about a hundred bytes, so the path goes
+/// through the descriptor of the run's folder.
 fn at<T>(folder: &Path, does: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
     let folder = File::open(folder)?;
     does(&PathBuf::from(format!("/proc/self/fd/{}/{NAME}", folder.as_raw_fd())))

@@ -23,47 +23,49 @@ pub(crate) const PIECE: usize = 256 << 10;
 /// A message to an agent.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum ToAgent {
-    /// A query for the agent's clocks, with the time of the querying side.
+    /// Asks for the agent's clocks. `asked` is the time of the query on the querying side's clock.
     Time { asked: i64 },
-    /// The files of the run, and the depth of the plan's folder in the run's folder.
+    /// Lists the files of the run. `depth` is the number of folder levels between the run's folder and the plan's
+    /// folder.
     Files { run: String, depth: u32, files: Vec<Named> },
-    /// Bytes of a missing file. An empty piece completes the file.
+    /// Contains bytes of a file that the agent lacks. An empty piece completes the file.
     Piece {
         hash: Hash,
         #[serde(with = "crate::bytes")]
         bytes: Vec<u8>,
     },
-    /// Makes the agent a relay that connects to these agents.
+    /// Makes the agent a relay, and names the agents to which it must connect.
     Gather(Box<Region>),
-    /// The assignments of a relay's agents, in the order in which the relay listed them.
+    /// The assignments of the relay's agents, in the order in which the relay listed the agents.
     Serve(RelayAssignment),
-    /// The plan with the agent's shares.
+    /// The agent's assignment: the plan and the agent's shares.
     Begin(Box<Assignment>),
-    /// An order for the agent's processes.
+    /// An order that the agent must forward to its processes.
     Order(ToWorker),
-    /// A message of the account.
+    /// An acknowledgement or a grant for the agent's account.
     Down(Down),
-    /// Send result file `file`.
+    /// Makes the agent send result file number `file`.
     Fetch { file: u32 },
-    /// Send a result file to its destination.
+    /// Makes the agent send a result file to its destination.
     Push(Box<super::push::Push>),
-    /// Everything was received: remove the run's folder and end.
+    /// Releases the agent: the coordinator has received everything. The agent removes the run's folder and ends.
     Leave,
-    /// Another coordinator has taken over the run and requests its state.
+    /// Another coordinator has taken over the run and asks for its state.
     Resume(Box<Left>),
 }
 
-/// A run for a takeover, as far as an agent needs it if the run's process has ended.
+/// The facts about a run that a takeover sends to an agent, for the case that the run's process has ended there.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Left {
-    /// Name and depth as in [`ToAgent::Files`].
+    /// Name of the run on the agent.
     pub(crate) run: String,
+    /// Number of folder levels between the run's folder and the plan's folder.
     pub(crate) depth: u32,
-    /// Result files that are fetched at the end.
+    /// Result files that the coordinator fetches at the end.
     pub(crate) results: Vec<Results>,
 }
 
-/// The agents that a relay connects to.
+/// The agents to which a relay must connect.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Region {
     pub(crate) way: Way,
@@ -73,15 +75,15 @@ pub(crate) struct Region {
     pub(crate) grace: u64,
 }
 
-/// The assignments of a relay's agents.
+/// The assignments of all agents of a relay.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct RelayAssignment {
     pub(crate) agents: Vec<AgentAssignment>,
-    /// Number of samples that each agent may measure beyond those received.
+    /// Number of samples that each agent may measure beyond those that the relay has received.
     pub(crate) ahead: u64,
 }
 
-/// The assignment of one of a relay's agents.
+/// The assignment of one agent of a relay.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct AgentAssignment {
     pub(crate) files: Vec<Named>,
@@ -89,22 +91,24 @@ pub(crate) struct AgentAssignment {
     pub(crate) cores: u32,
 }
 
-/// An agent of a relay.
+/// An agent to which a relay has connected.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ReachedAgent {
     pub(crate) name: String,
     pub(crate) zone: String,
     pub(crate) offer: Offer,
-    /// The relay's system clock minus the agent's in ms. Then its error bound and the longest round trip, both in ns.
+    /// The relay's system clock minus the agent's, in ms.
     pub(crate) offset_ms: i64,
+    /// Error bound of the clock difference in ns.
     pub(crate) bound: i64,
+    /// Longest measured round trip between relay and agent in ns.
     pub(crate) longest: i64,
 }
 
-/// A file that the plan names.
+/// A file of the plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Named {
-    /// Path relative to the plan's folder, or absolute if the plan has an absolute path.
+    /// Path as the plan names it: relative to the plan's folder, or absolute.
     pub(crate) path: String,
     pub(crate) hash: Hash,
     pub(crate) length: u64,
@@ -113,23 +117,24 @@ pub(crate) struct Named {
 /// An agent's assignment in a run.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Assignment {
-    /// Number of the agent.
+    /// Number of the agent as a sender of the account.
     pub(crate) sender: u32,
-    /// Common to all shares of the agent. Its zero is a time of the agent's system clock.
+    /// The parts of the share that all processes of the agent have in common. `zero` is on the agent's system clock.
     pub(crate) share: Share,
-    /// Numbers of the agent's shares among all shares; one process each.
+    /// For each process of the agent: the number of its share among all shares of the run.
     pub(crate) shares: Vec<u32>,
-    /// Result files that are fetched at the end, and true for each that contains CSV rows.
+    /// Result files that the coordinator fetches at the end.
     pub(crate) results: Vec<Results>,
+    /// For each result file: true if it contains CSV rows, false if XML elements.
     pub(crate) rows: Vec<bool>,
 }
 
 /// A result file on an agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Results {
-    /// A file that receives every sample, by its number in the share.
+    /// A file that receives every sample; contains its number among the share's result files.
     All(u32),
-    /// The file of a listener: its possible paths relative to the plan's folder.
+    /// The file of a listener; contains the paths it may have, relative to the plan's folder.
     Listener(Vec<String>),
 }
 
@@ -139,27 +144,28 @@ pub(crate) enum FromAgent {
     Offer(Offer),
     /// The agents that a relay has connected to.
     Gathered(Vec<ReachedAgent>),
-    /// The totals of each agent of a relay, in their order.
+    /// The totals of each agent of a relay, in the order of the agents.
     Figures(Vec<Figures>),
-    /// The agent's monotonic clock and system clock at a query, in nanoseconds.
+    /// The agent's monotonic clock and system clock at the query `asked`, in nanoseconds.
     Time {
         asked: i64,
         monotonic: i64,
         wall: i64,
     },
-    /// Files that the agent does not have.
+    /// Hashes of the files that the agent does not have.
     Missing(Vec<Hash>),
-    /// All files are in the run's folder.
+    /// All files of the run are in the run's folder.
     FilesStored,
-    /// A message of a worker.
+    /// A message that the agent's combined worker sends.
     Message(FromWorker),
-    /// A message of the account. The body of a record is a [`Report`].
+    /// A record or a heartbeat of the agent's account. The body of a record is a [`Report`].
     Up(Up),
-    /// A process was lost, or counted other samples than it reported.
+    /// A process of the agent was lost, or the number of samples it counted differs from the number it reported.
     Lost(Part),
-    /// Bytes of a result file. An empty piece completes it.
+    /// Bytes of a result file. An empty piece completes the file.
     Rows(#[serde(with = "crate::bytes")] Vec<u8>),
-    /// A result file was sent to its destination: the compressed length, or the reason for a failure.
+    /// The result of sending a result file to its destination: the compressed length in bytes, or the reason of a
+    /// failure.
     Pushed(Result<u64, String>),
     /// The agent cannot continue, for this reason.
     Refused(String),
@@ -169,36 +175,38 @@ pub(crate) enum FromAgent {
     RunState(Box<RunState>),
 }
 
-/// The state of a run on an agent: all orders and messages except measurements.
+/// The state of a run on an agent: the effects of all orders and messages, without measurements.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct RunState {
-    /// True if the agent has the plan.
+    /// True if the agent has received the plan.
     pub(crate) begun: bool,
-    /// Number of threads of its processes, when they are ready.
+    /// Number of threads that run users, once the agent's processes are ready.
     pub(crate) cores: Option<u32>,
-    /// Number of batches of groups that were started, and the order for the last one.
+    /// Number of batches of groups that were started.
     pub(crate) starts: u32,
+    /// The order that started the last batch.
     pub(crate) start: Option<Start>,
-    /// True if the end of the last batch was not reported yet.
+    /// True if a batch was started whose end has not been reported.
     pub(crate) owes: bool,
-    /// Number of load changes that the agent has received.
+    /// Number of changes to users or rates that the agent has received; pauses do not count.
     pub(crate) changes: u32,
     /// Properties that the agent's users have set.
     pub(crate) properties: Vec<(String, String)>,
-    /// Set if a user requested to stop the test; true if at once.
+    /// Set if a virtual user requested to stop the test: true for immediately.
     pub(crate) stop_asked: Option<bool>,
-    /// True if the agent was ordered to stop, and true if it was ordered to end.
+    /// True if the agent was ordered to stop its users.
     pub(crate) stopped: bool,
+    /// True if the agent was ordered to end.
     pub(crate) ending: bool,
-    /// Lost processes.
+    /// The processes that the agent has lost.
     pub(crate) lost: Vec<Part>,
-    /// Set if the agent's end was reported: the reason for an early end, and the number of samples.
+    /// Set if the agent's last message was sent: the reason if the agent gave up, and its number of samples.
     pub(crate) done: Option<(Option<String>, u64)>,
-    /// Set if the agent was killed or has nothing of the run any more: the reason.
+    /// Set if the agent was killed or has no data of the run: the reason.
     pub(crate) torn: Option<String>,
 }
 
-/// A start order.
+/// The content of an order to start groups.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Start {
     pub(crate) groups: Vec<u32>,
@@ -217,23 +225,24 @@ pub(crate) struct Offer {
     pub(crate) memory: u64,
 }
 
-/// A lost process of an agent, with the fields of `Loss`.
+/// A lost process of an agent, or a lost agent of a relay; the fields are those of [`Loss`](crate::loss::Loss).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Part {
     pub(crate) pid: u32,
     pub(crate) reason: String,
     pub(crate) users: u32,
     pub(crate) connections: u64,
-    /// End of the last reported second on the agent's system clock in ms; 0 without reports.
+    /// End of the last reported second, ms since 1970 on the agent's system clock; 0 without reports.
     pub(crate) last_ms: i64,
     pub(crate) missed: crate::loss::Missed,
-    /// The agent, if it is behind a relay, and the maximum number of its missing samples.
+    /// Name of the lost agent, if it was behind a relay.
     pub(crate) agent: Option<String>,
+    /// Maximum number of samples that are missing because of the loss; `None` without a limit.
     pub(crate) at_most: Option<u64>,
 }
 
 impl Part {
-    /// Converts the part to a loss of an agent.
+    /// Converts the lost part to a loss of the worker.
     pub(crate) fn of(self, agent: u32, name: String, offset_ms: i64) -> Loss {
         let last_ms = if self.last_ms == 0 { 0 } else { self.last_ms + offset_ms };
         Loss {
@@ -250,7 +259,7 @@ impl Part {
     }
 }
 
-/// Returns the body of a record for a report.
+/// Serializes a report as the body of a record.
 pub(crate) fn body(report: &Report) -> Vec<u8> {
     // Serializing a report cannot fail.
     postcard::to_stdvec(report).unwrap_or_default()
@@ -266,7 +275,7 @@ pub(crate) fn report(body: &[u8], mut snapshot: Box<Snapshot>) -> Result<Report,
     Ok(Report { seq, usage, active, started, finished, snapshot })
 }
 
-/// A report without its snapshot.
+/// The fields of a report without its snapshot.
 #[derive(Deserialize)]
 struct Head {
     seq: u64,

@@ -22,7 +22,7 @@ fn share() -> Share {
     }
 }
 
-/// Returns the report of a second with this number of samples.
+/// Returns a report of one second that contains this number of samples.
 fn second(seq: u64, samples: u64) -> Box<Report> {
     let mut recorder = Recorder::new();
     let label = recorder.intern("Home");
@@ -142,7 +142,7 @@ fn a_second_that_an_agent_kept_while_its_way_was_cut_stays_itself() {
     assert_eq!(figures.iter().map(|one| one.tally.count).collect::<Vec<_>>(), [6, 13]);
 }
 
-/// Returns the output up to the expected message.
+/// Returns all output up to and including the first message for which `is_it` returns true.
 fn until(relay: &mut Relay, is_it: impl Fn(&FromWorker) -> bool) -> Vec<Out> {
     let mut outs = Vec::new();
     for _ in 0..10_000 {
@@ -205,7 +205,8 @@ fn a_process_that_dies_is_a_part_and_the_batch_ends_without_it() {
     };
 }
 
-/// Properties set by processes of a host that runs the whole plan stay on that host; those of a share go to all agents.
+/// Properties that processes of a host with the whole plan set remain on that host. Properties that processes of a
+/// share set go to all agents.
 #[test]
 fn properties_that_users_set_are_for_the_processes_of_their_host() {
     for host in [None, Some("a".to_owned())] {
