@@ -21,9 +21,9 @@ pub enum Kind {
     Interrupt = 6,
     /// A list of Property, changed by native code while jobs run. The reply is an EndReply.
     Properties = 7,
-    /// The reply comes when something ends the machine (System.exit), which then waits for allow_exit.
+    /// The reply comes when something ends the JVM (System.exit), which then waits for allow_exit.
     AwaitExit = 8,
-    /// Allows the Java machine to end.
+    /// Allows the JVM to end.
     AllowExit = 9,
     /// Waits a limited time for threads of Java's own; the reply is the status and what still runs, UTF-8.
     Linger = 10,

@@ -35,7 +35,7 @@ impl Interruption {
     }
 }
 
-/// The heap of the machine, and its garbage collections so far.
+/// The heap of the JVM, and its garbage collections so far.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory {
     /// Size of the used Java heap in bytes.

@@ -24,9 +24,9 @@ public final class Message {
         public static final int INTERRUPT = 6;
         /** A list of Property, changed by native code while jobs run. The reply is an EndReply. */
         public static final int PROPERTIES = 7;
-        /** The reply comes when something ends the machine (System.exit), which then waits for allow_exit. */
+        /** The reply comes when something ends the JVM (System.exit), which then waits for allow_exit. */
         public static final int AWAIT_EXIT = 8;
-        /** Allows the Java machine to end. */
+        /** Allows the JVM to end. */
         public static final int ALLOW_EXIT = 9;
         /** Waits a limited time for threads of Java's own; the reply is the status and what still runs, UTF-8. */
         public static final int LINGER = 10;

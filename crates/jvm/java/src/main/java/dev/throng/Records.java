@@ -42,7 +42,7 @@ final class Records {
         }
     }
 
-    /** The heap of the machine, and its garbage collections so far. */
+    /** The heap of the JVM, and its garbage collections so far. */
     static final class Memory {
         static final int SIZE = 32;
 
