@@ -1,8 +1,8 @@
 //! Agents by ssh: the command that starts an agent, and the copying of the program to a machine that does not have it.
 //!
 //! The program is stored on the machine under its hash, in `~/.cache/throng/HASH/throng`. A shell command looks for it
-//! there. If it is missing, the shell requests it, verifies the received bytes by the hash, and only then moves them to
-//! that path. Finally the agent replaces the shell. Nothing else must be installed on the machine.
+//! there. If it is missing, the shell requests it, verifies the received bytes by the hash, and only then moves them
+//! there. Finally the agent replaces the shell. Nothing else must be installed on the machine.
 
 use std::ffi::OsString;
 use std::fs::File;

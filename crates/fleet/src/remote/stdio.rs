@@ -1,8 +1,8 @@
 //! The stream of an agent: orders from standard input, and its messages on standard output.
 //!
-//! While the agent works, another stream can replace standard input and output (`takeover_socket`), for a coordinator
-//! that takes the run over. Further input of an earlier stream is then ignored. Standard output carries only frames;
-//! output of processes is redirected to standard error.
+//! While the agent works, another stream can replace standard input and output (`takeover_socket`), so that another
+//! coordinator can continue the run. Further input of an earlier stream is then ignored. Standard output carries only
+//! frames; output of processes is redirected to standard error.
 
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
