@@ -25,7 +25,7 @@ impl Thrown {
         Self::new("java.lang.NumberFormatException", format!("For input string: \"{text}\""))
     }
 
-    /// Creates the exception of an evaluation that [gave up](crate::work) before its text was complete.
+    /// Creates an `OutOfMemoryError` for an evaluation that [gave up](crate::work) before its text was complete.
     #[cold]
     pub fn too_much() -> Self {
         let why = work::gave_up().map_or_else(String::new, |why| why.to_string());

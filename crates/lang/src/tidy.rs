@@ -17,7 +17,7 @@ use crate::jsoup;
 use crate::work;
 use crate::xml::{Builder, Options, Tree, read_text};
 
-/// Parses a page as JTidy does. Every page can be parsed.
+/// Parses a page as JTidy does. Never fails: every page has a tree.
 pub fn read(text: &str) -> Tree {
     let is_xml = text.starts_with("<?xml");
     if is_xml && let Ok(tree) = read_text(text, Options::default()) {

@@ -5,7 +5,8 @@
 
 use crate::{percent, url};
 
-/// The reason why a string is not a URI, and its position in UTF-16 units; `None` if Java gives no position.
+/// The error for a string that is not a URI: the reason, and the position in UTF-16 units (`None` if Java gives no
+/// position).
 #[derive(Debug, PartialEq, Eq)]
 pub struct BadUri {
     reason: String,
@@ -118,7 +119,7 @@ fn check(
     if end < to { fail(input, end, format!("Illegal character in {what}")) } else { Ok(()) }
 }
 
-/// Rejects what `new URI(input)` rejects, for a URL's external form.
+/// Verifies that Java's `new URI(input)` accepts `input`, the external form of a URL. The error is that of Java.
 #[inline]
 pub fn verify(input: &str) -> Result<(), BadUri> {
     let Some(colon) = input.find([':', '/', '?', '#']).filter(|at| input.as_bytes()[*at] == b':')
@@ -306,7 +307,7 @@ pub fn target(path: &str, query: Option<&str>, bytes: &mut Vec<u8>, out: &mut St
 }
 
 /// Appends a path as HttpClient normalizes it for a redirect: dot segments are removed, and segments are decoded and
-/// encoded. An empty last segment is doubled; [`target`] merges the two.
+/// encoded. As in HttpClient, a path that ends in `/` then ends in `//`; [`target`] reduces it to one slash.
 pub fn normal_path(path: &str, out: &mut String) {
     let mut segments: Vec<String> = Vec::new();
     let path = path.strip_prefix('/').unwrap_or(path);

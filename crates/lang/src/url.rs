@@ -87,7 +87,8 @@ pub fn check_host(host: &str) -> Result<(), Malformed> {
     }
 }
 
-/// Returns the error of a separately given host that cannot be part of a URI, without the input in the message.
+/// Returns the message about a host, given separately from its URL, with a character that a URI host must not contain.
+/// The message does not contain the host. `None` if the host is valid.
 #[inline]
 pub fn host_fault(host: &str) -> Option<String> {
     let bad = host
@@ -202,7 +203,7 @@ impl<'b> Base<'b> {
     }
 }
 
-/// Resolves the path `file` of a relative URL against the path of the base.
+/// Resolves the path `file` of a relative URL against `base`, the path of the base URL.
 fn path_on(base: &str, file: &str, has_authority: bool) -> String {
     if file.is_empty() {
         return base.to_owned();
@@ -216,7 +217,7 @@ fn path_on(base: &str, file: &str, has_authority: bool) -> String {
     without_dots([&base[..base.rfind('/').map_or(0, |at| at + 1)], file].concat())
 }
 
-/// Splits a string at the first `sign`; returns the text before and after it.
+/// Splits a string at the first `sign`; returns the text before `sign`, and the text after it (`None` without `sign`).
 fn cut(text: &str, sign: char) -> (&str, Option<&str>) {
     text.split_once(sign).map_or((text, None), |(before, behind)| (before, Some(behind)))
 }
@@ -250,7 +251,7 @@ fn check_authority(authority: &str) -> Result<(), Malformed> {
     }
 }
 
-/// Returns the position of the bracket that closes an IPv6 address; only a port may follow.
+/// Checks an IPv6 address in brackets, after which only a port may follow; returns the position of the closing bracket.
 fn check_brackets(authority: &str, host: &str) -> Result<usize, Malformed> {
     let wrong = || Malformed(format!("Invalid authority field: {authority}"));
     let end = host.find(']').filter(|end| *end > 2).ok_or_else(wrong)?;
@@ -323,8 +324,8 @@ pub fn split(text: &str) -> Parts {
     parts
 }
 
-/// Writes the absolute URL of a link in the page `base`. `..` segments that lead above the root are dropped at the
-/// start of the link.
+/// Writes the absolute URL of a link in the page `base`. Leading `..` segments of the link that lead above the root are
+/// dropped.
 pub fn relative(base: &str, link: &str, out: &mut String) -> Result<(), Malformed> {
     resolve(Some(base), link, out)?;
     if !link.starts_with("../") {

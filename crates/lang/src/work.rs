@@ -10,11 +10,11 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Default number of steps per evaluation: about half a second of processor time. Lower in this crate's tests, which
-/// are not optimized.
+/// Default maximum number of steps per evaluation: about half a second of processor time. Lower in tests of this crate,
+/// because their code is not optimized.
 pub const DEFAULT_STEPS: u64 = if cfg!(test) { 2_000_000 } else { 50_000_000 };
-/// Bytes of text per step, for strings that are created or found. Results can contain more text than fits into memory,
-/// especially with nested elements.
+/// Number of bytes of created or found strings that count as one step. Results can contain more text than fits into
+/// memory, especially with nested elements.
 const BYTES_PER_STEP: u64 = 4;
 /// Number of steps between two checks whether the run must stop.
 const SLICE: u64 = 1 << 16;

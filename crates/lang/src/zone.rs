@@ -5,12 +5,13 @@ use std::sync::OnceLock;
 
 use jiff::tz::{Offset, TimeZone};
 
-/// Property with the time zone of the run's Java options (`-Duser.timezone`), for the run's worker processes.
+/// Property by which a run passes the time zone of its Java options (`-Duser.timezone`) to its worker processes.
 pub const PROPERTY: &str = "throng.java.zone";
 
 static HERE: OnceLock<TimeZone> = OnceLock::new();
 
-/// Sets the time zone of this process, as Java reads `user.timezone`. Has no effect after the first use of the zone.
+/// Sets the time zone of this process to the zone `name`, a value of Java's property `user.timezone`. Has no effect
+/// after the first use of the zone.
 pub fn set(name: &str) {
     let _ = HERE.set(named(name));
 }

@@ -15,8 +15,8 @@ use super::backtrack::Backtrack;
 use super::class;
 use super::syntax::{Node, Pattern};
 
-/// Maximum size of patterns for which automata are built: an automaton that does not fit its cache examines all its
-/// states for each byte.
+/// Maximum [size](Node::size) of a pattern, in character positions, for which automata are built. An automaton with
+/// more states than its cache holds examines all states for each byte.
 const MAX_STATES: usize = 1000;
 /// Maximum memory of an automaton in bytes.
 const SIZE_LIMIT: usize = 64 << 20;
@@ -31,7 +31,7 @@ pub(super) struct Program {
     backtracking: OnceLock<Option<Backtrack>>,
 }
 
-/// The form of a pattern that searches a certain text.
+/// The form in which a pattern searches a string: automaton for ASCII, automaton for Unicode, or backtracking.
 pub(super) enum Form<'a> {
     Ascii(&'a meta::Regex),
     Unicode(&'a meta::Regex),
@@ -63,7 +63,7 @@ impl Program {
         self.pattern.groups as usize
     }
 
-    /// Returns the form of the pattern with which to search `text`.
+    /// Returns the form of the pattern that searches `text`, and builds it at its first use.
     pub(super) fn form(&self, text: &str) -> Form<'_> {
         if self.needs_backtracking || self.distinguishes_final_newline && text.ends_with('\n') {
             self.backtracking().map_or(Form::Nothing, Form::Backtracking)
@@ -84,8 +84,9 @@ impl Program {
         meta::Builder::new().configure(config).build_from_hir(&hir).ok()
     }
 
-    /// Returns the form for matches that do not end where the search starts. Returns `None` if the pattern prefers long
-    /// matches anyway; then it is enough to search from the next character on.
+    /// Returns the backtracking form, with which a search after an empty match looks for a match that ends later.
+    /// Returns `None` for a pattern that always prefers the longest match: no longer match begins at the same position,
+    /// so that the search can continue at the next character.
     pub(super) fn onwards(&self) -> Option<&Backtrack> {
         let may_prefer_short = |node: &Node| {
             matches!(node, Node::Repeat { greedy: false, .. } | Node::Alternatives(_))

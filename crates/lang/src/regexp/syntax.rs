@@ -11,7 +11,7 @@ use super::class::{Class, Set};
 const UNBOUNDED: u32 = 0xFFFF;
 /// Maximum nesting depth of groups in a pattern.
 const MAX_DEPTH: u32 = 200;
-/// The character that ORO reads after the end of a pattern.
+/// Character that stands for the end of a pattern, as in ORO's parser.
 const END: char = '\u{FFFF}';
 
 /// A node of a parsed regular expression.
@@ -48,7 +48,7 @@ pub(super) enum Node {
     Alternatives(Vec<Node>),
 }
 
-/// A member of a character class: a character, or a set; true means the set's complement.
+/// A member of a character class: a character, or a set such as `\d`. True in `Set` means the complement of the set.
 enum Member {
     Char(char),
     Set(Set, bool),
@@ -107,7 +107,7 @@ struct Reader<'a> {
     depth: u32,
 }
 
-/// The kind of a group, determined by the characters after `(`.
+/// The kind of a group: capturing, `(?:…)`, or a look-ahead. The characters after `(` determine it.
 #[derive(Clone, Copy)]
 enum Opened {
     Capture(u32),
@@ -136,7 +136,7 @@ impl Reader<'_> {
         self.text[self.at..].iter().collect()
     }
 
-    /// Consumes a character of the pattern, and any comments and ignored whitespace after it.
+    /// Consumes and returns a character of the pattern. Also consumes comments and ignored whitespace after it.
     fn bump(&mut self) -> char {
         let taken = self.value();
         self.step(1);
@@ -166,7 +166,8 @@ impl Reader<'_> {
         self.step(1);
     }
 
-    /// Parses an expression. Returns `None` where ORO returns no node, for modifiers or a comment; ORO then stops.
+    /// Parses alternatives up to `)` or the end of the pattern. Returns `None` for modifiers or a comment, for which
+    /// ORO returns no node; ORO then ends the parse.
     fn expression(&mut self, in_parentheses: bool) -> Result<Option<Node>, Rejected> {
         let mut kind = Opened::Plain;
         if in_parentheses {
@@ -229,7 +230,7 @@ impl Reader<'_> {
         }))
     }
 
-    /// Parses modifiers such as `i-s)`. They apply from here on, even beyond the end of the group.
+    /// Parses modifiers such as `i-s)`. Modifiers apply to the rest of the pattern, even beyond the end of the group.
     fn modifiers(&mut self) -> Result<(), Rejected> {
         let mut on = true;
         loop {

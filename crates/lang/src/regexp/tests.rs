@@ -1,4 +1,5 @@
-//! Compares with recorded answers of ORO 2.0.8; `tests/data/README.md` describes how they are recorded.
+//! Compares matches of regular expressions with recorded matches of ORO 2.0.8; `tests/data/README.md` describes the
+//! recording.
 
 use std::ops::ControlFlow;
 
@@ -7,8 +8,8 @@ use serde_json::Value;
 
 use super::*;
 
-/// Patterns for which this engine's answer differs: groups inside a repeated group, which ORO clears or keeps by its
-/// own rules.
+/// Patterns and texts for which this engine's groups differ from ORO's: groups inside a repeated group, which ORO
+/// clears or keeps by its own rules.
 const KNOWN: &[(&str, &str)] =
     &[("(a*)*", "aab"), ("(a*)+", "aab"), ("((a)|(b))+", "ab"), ("(?:(a)|b)*", "ab")];
 
@@ -113,7 +114,8 @@ fn prop_assert_is_inside(groups: Found<'_>, text: &str) {
 /// The positions of a match's groups.
 type Spans = Vec<Option<(usize, usize)>>;
 
-/// Returns all matches found by backtracking; with `hurried`, the search remembers from the first step on.
+/// Returns all matches found by backtracking. If `hurried` is true, the search remembers failed positions from its
+/// first step on.
 fn backtracked(pattern: &str, text: &str, hurried: bool) -> Option<Vec<Spans>> {
     let read = syntax::read(pattern).ok()?;
     let groups = read.groups as usize;

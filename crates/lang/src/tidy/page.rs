@@ -1,4 +1,4 @@
-//! A page between html5ever's tree and XPath's tree: its nodes can be changed and removed.
+//! An HTML page with nodes that can be changed and removed: the step between html5ever's tree and XPath's tree.
 
 use super::spaces::{fold, without_tabs};
 use super::tags;
@@ -19,9 +19,9 @@ pub(super) struct Node {
     pub(super) children: Vec<usize>,
     /// True if whitespace in the element is preserved.
     pub(super) is_preformatted: bool,
-    /// True if a blank was moved out of the element's beginning.
+    /// True if a leading blank was removed from the element, to be inserted before the element.
     pub(super) space_before: bool,
-    /// True if a blank was moved out of the element's end.
+    /// True if a trailing blank was removed from the element, to be inserted after the element.
     pub(super) space_after: bool,
 }
 
@@ -34,8 +34,8 @@ pub(super) enum NodeKind {
     Comment(String),
 }
 
-/// Returns an attribute's value with whitespace collapsed. An attribute without a value gets its name as value; such
-/// attributes are guessed from their names.
+/// Returns an attribute's value with whitespace collapsed, or escaped if the value is a link. An empty value of a
+/// Boolean or `data-` attribute is replaced by the attribute's name, as JTidy does for attributes without `=`.
 fn as_written(name: &str, value: &str) -> Box<str> {
     let is_bare = value.is_empty()
         && (name.starts_with("data-")
@@ -101,7 +101,7 @@ fn escaped(link: &str) -> String {
     out
 }
 
-/// The mark that JTidy adds to the head of a page.
+/// Content of the `<meta name="generator">` that JTidy adds to the head of a page.
 const MARK: &str = "HTML Tidy for Java (vers. 2009-12-01), see jtidy.sourceforge.net";
 
 impl Page {
@@ -181,7 +181,7 @@ impl Page {
         order
     }
 
-    /// Adds JTidy's mark to the head, and a title if the head has none.
+    /// Adds JTidy's `<meta name="generator">` to the head, and an empty title if the head has none.
     fn mark(&mut self) {
         let Some(head) = (0..self.nodes.len()).find(|at| self.name(*at) == "head") else { return };
         let attributes = vec![("content".into(), MARK.into()), ("name".into(), "generator".into())];

@@ -5,7 +5,7 @@ use super::page::{NodeKind, Page};
 use super::tags;
 use crate::xml::{Attribute, Builder, Kind, NodeId, Tree};
 
-/// Collapses the whitespace of a page and moves it out of elements.
+/// Collapses whitespace in a page, and moves blanks at the edges of inline elements outside of them.
 pub(super) fn move_out(page: &mut Page) {
     for at in page.inside_out() {
         let name: Box<str> = page.name(at).into();
@@ -117,7 +117,8 @@ fn trim(page: &mut Page, at: usize, name: &str) {
     }
 }
 
-/// Inserts the blanks that were moved out of elements next to them, unless there already is a blank.
+/// Inserts the blanks that were moved out of an element's children before and after these children, unless there
+/// already is a blank.
 fn place(page: &mut Page, at: usize) {
     let children = std::mem::take(&mut page.nodes[at].children);
     let mut placed = Vec::with_capacity(children.len());

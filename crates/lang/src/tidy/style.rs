@@ -35,7 +35,7 @@ pub(super) fn clean(page: &mut Page) {
     }
 }
 
-/// Returns true for blocks that take over the style of their only child.
+/// Returns true for blocks that take over the style of an only child (`b`, `i` or `font`).
 fn takes_style(name: &str) -> bool {
     !name.is_empty()
         && !tags::is_inline(name)
@@ -82,7 +82,7 @@ fn take_over(page: &mut Page, at: usize) {
     }
 }
 
-/// Merges a `div` with its only child if that is a `div`.
+/// Merges an element with its only child while the child is a `div`: joins their classes and styles.
 fn merge(page: &mut Page, at: usize) {
     while let [child] = page.nodes[at].children[..]
         && page.name(child) == "div"
@@ -134,7 +134,7 @@ fn font_style(page: &Page, at: usize) -> String {
     style.join("; ")
 }
 
-/// Returns the relative font size that JTidy uses.
+/// Returns the CSS size by which JTidy replaces the `size` attribute of a `font` element.
 fn font_size(size: &str) -> Option<&'static str> {
     Some(match size {
         "0" => "60%",

@@ -84,7 +84,7 @@ pub(super) fn is_inline(name: &str) -> bool {
     INLINE.contains(&name) || INLINE_TOO.contains(&name)
 }
 
-/// Returns true if the element's text is the value of a form field.
+/// Returns true for elements of form fields that contain text: `select`, `textarea`, `option` and `optgroup`.
 pub(super) fn is_field(name: &str) -> bool {
     matches!(name, "select" | "textarea" | "option" | "optgroup")
 }
@@ -156,7 +156,7 @@ pub(super) fn stays_empty(name: &str) -> bool {
     )
 }
 
-/// Returns true if attributes keep an empty element from being removed.
+/// Returns true if an empty element of this name is kept if it has attributes.
 pub(super) fn stays_with_attributes(name: &str) -> bool {
     name == "a"
         || !is_inline(name)

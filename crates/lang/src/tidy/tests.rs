@@ -1,4 +1,5 @@
-//! Compares with recorded results of JMeter with JTidy; `tests/data/README.md` describes how they are recorded.
+//! Compares XPath results on HTML pages with recorded results of JMeter with JTidy; `tests/data/README.md` describes
+//! the recording.
 
 use proptest::prelude::*;
 use serde_json::Value as Json;

@@ -30,7 +30,7 @@ impl<'t> Cursor<'t> {
         self.rest().starts_with(word)
     }
 
-    /// Consumes a word if it comes next in the text.
+    /// Consumes `word` if it comes next in the text; returns true if it did.
     pub(super) fn skip(&mut self, word: &str) -> bool {
         let is_here = self.starts(word);
         if is_here {
@@ -58,7 +58,7 @@ impl<'t> Cursor<'t> {
         !self.take_while(is_space).is_empty()
     }
 
-    /// Consumes an XML name, including colons.
+    /// Consumes and returns an XML name, including colons; `None` if no name comes next.
     pub(super) fn name(&mut self) -> Option<&'t str> {
         self.peek().filter(|c| is_name_start(*c))?;
         Some(self.take_while(is_name))

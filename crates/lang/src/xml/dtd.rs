@@ -11,7 +11,7 @@ use super::read::Reader;
 use super::tree::Attribute;
 use crate::work;
 
-/// Maximum nesting depth and maximum number of parameter entity expansions.
+/// Maximum number of parameter entities that a document type may expand.
 const MAX_PARAMETERS: u32 = 1000;
 
 /// The declarations in a document type definition.
@@ -21,7 +21,7 @@ pub(super) struct Dtd {
     parameters: HashMap<Box<str>, Entity>,
     attributes: HashMap<Box<str>, Vec<Declared>>,
     elements_only: HashSet<Box<str>>,
-    /// General entities that are being expanded, outermost first.
+    /// Names of the general entities that are being expanded, outermost first.
     open: Vec<Box<str>>,
     /// True if the document type has an external part, which was not read.
     has_more: bool,
@@ -56,7 +56,7 @@ impl Dtd {
         self.open.iter().any(|open| **open == *name)
     }
 
-    /// Returns the chain of entities through which an entity refers to itself.
+    /// Returns the chain of entities through which an entity refers to itself, as text: `a -> b -> a`.
     pub(super) fn path(&self, name: &str) -> String {
         let mut path = String::new();
         let from = self.open.iter().position(|open| **open == *name).unwrap_or(0);
@@ -178,7 +178,8 @@ impl Reader {
         }
     }
 
-    /// Parses a reference to a parameter entity between declarations, from after its `%`.
+    /// Parses a reference to a parameter entity between declarations, from after its `%`, and the declarations in the
+    /// entity.
     fn parameter(&mut self, cursor: &mut Cursor<'_>, level: u32) -> Result<(), Fault> {
         let Some(name) = cursor.name() else {
             return Err(cursor.fault(

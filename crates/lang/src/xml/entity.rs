@@ -27,7 +27,7 @@ pub(super) enum Entity {
     Unparsed,
 }
 
-/// The target of a reference: a character, text, or nothing.
+/// The target of a reference: a character, an entity with its name and text, or nothing.
 pub(super) enum Referred {
     Character(char),
     Entity(Box<str>, Rc<str>),

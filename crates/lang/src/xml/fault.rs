@@ -18,7 +18,7 @@ impl Fault {
         Self { message: message.into(), is_io: true }
     }
 
-    /// Returns the error for a string that ends prematurely.
+    /// Returns the error for a document or entity that ends inside a structure.
     pub(super) fn cut() -> Self {
         Self::new("XML document structures must start and end within the same entity.")
     }

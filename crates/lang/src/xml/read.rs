@@ -280,7 +280,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Adds text, unless it is whitespace that the options drop.
+    /// Adds text to the open element, unless it is whitespace that [`Options::drops_blanks`] drops.
     pub(super) fn add_text(&mut self, text: &str) {
         let is_dropped = self.options.drops_blanks
             && self.dtd.holds_elements_only(self.builder.open_name())

@@ -178,7 +178,8 @@ impl Reader {
         Ok(())
     }
 
-    /// Adds the declared namespaces, and resolves the namespaces of an element and its attributes.
+    /// Adds the namespaces that a start tag declares, and resolves the prefixes of its attributes. Returns the
+    /// namespace of the element.
     fn bind(
         &mut self,
         element: &str,

@@ -59,9 +59,9 @@ pub struct Tree {
     text: String,
     uris: Vec<Box<str>>,
     ids: Vec<u32>,
-    /// True if names have namespaces; otherwise a prefix is a part of the name.
+    /// True if the document was parsed with namespaces; otherwise a prefix is a part of the name.
     pub has_namespaces: bool,
-    /// True if elements have an empty value instead of none, as in JTidy's DOM.
+    /// True if an element's DOM value is the empty string, as in JTidy; false if an element has no value, as in Xerces.
     pub has_element_values: bool,
 }
 
@@ -180,7 +180,7 @@ impl Tree {
         (next < self.nodes[parent.at()].end).then_some(NodeId(next))
     }
 
-    /// Returns the element whose attribute of type ID has that value.
+    /// Returns the first element with an attribute of type ID that has the value `value`.
     pub fn with_id(&self, value: &str) -> Option<NodeId> {
         let mut attributes = self.ids.iter().map(|id| NodeId(*id)).take_while(|_| work::spend(1));
         self.parent(attributes.find(|id| self.value(*id) == Some(value))?)
@@ -285,7 +285,7 @@ impl Builder {
         made
     }
 
-    /// Returns the number of open elements.
+    /// Returns the nesting depth: the number of open elements.
     pub fn depth(&self) -> usize {
         self.open.len() - 1
     }

@@ -3,7 +3,7 @@
 use super::tree::{Kind, NodeId, Tree};
 
 impl Tree {
-    /// Appends an element with its content.
+    /// Appends the XML of a node with its content to `out`.
     pub fn write_fragment(&self, id: NodeId, out: &mut String) {
         // Prefixes declared in the open elements, innermost last.
         let mut declared: Vec<(&str, &str)> =
@@ -125,8 +125,8 @@ impl Tree {
         self.declarations(id).any(|id| self.declared_prefix(id).is_empty())
     }
 
-    /// Returns true for declarations that the document contains; false for the implicit declaration of the prefix
-    /// `xml`.
+    /// Returns true for namespace declarations that the document contains; false for the implicit declaration of the
+    /// prefix `xml`.
     fn is_written(&self, id: NodeId) -> bool {
         self.name(id) != "xmlns:xml"
     }

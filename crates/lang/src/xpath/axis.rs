@@ -3,8 +3,8 @@
 use super::expr::{Axis, Step, Test};
 use crate::xml::{Kind, NodeId, Tree};
 
-/// Passes the nodes along an axis to `visit`, nearest first. A text node that directly follows another text node is
-/// not a separate node.
+/// Passes the nodes along an axis to `visit`, nearest first, as long as `visit` returns true. Adjacent text nodes count
+/// as one node: only the first is passed.
 pub(super) fn each(tree: &Tree, axis: Axis, from: NodeId, mut visit: impl FnMut(NodeId) -> bool) {
     let mut all = |nodes: &mut dyn Iterator<Item = NodeId>| {
         nodes.filter(|id| !tree.continues(*id)).all(&mut visit)

@@ -47,8 +47,8 @@ pub(super) fn compare(operator: Operator, left: &Value, right: &Value, tree: &Tr
     }
 }
 
-/// Returns true if one of the nodes compares true with a number, as in XPath 2.0: the first node that is not a number
-/// is an error.
+/// Compares nodes with a number by the rules of XPath 2.0: returns true at the first node for which the comparison is
+/// true. A node before it that is not a number is an error.
 pub(super) fn cast(
     operator: Operator,
     nodes: &[NodeId],

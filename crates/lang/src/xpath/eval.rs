@@ -15,8 +15,8 @@ pub(super) struct Evaluation<'t> {
     pub(super) tree: &'t Tree,
     /// Namespaces of the prefixes in the expression, by the prefix's index.
     pub(super) uris: Vec<String>,
-    /// True for XPath 2.0: in comparisons a value that is not a number is an error, and so are several nodes instead of
-    /// a text node.
+    /// True for XPath 2.0. Then a comparison with a value that is not a number is an error, and so is a function
+    /// argument of several nodes where one is allowed.
     pub(super) is_second: bool,
 }
 
@@ -84,7 +84,7 @@ impl Evaluation<'_> {
         }
     }
 
-    /// Counts visited nodes; fails if the work limit is reached.
+    /// Counts `count` visited nodes as steps of work; fails if the [work limit](work) is reached.
     pub(super) fn look(count: u64) -> Result<(), String> {
         if work::spend(count) { Ok(()) } else { Err("The evaluation takes too long.".into()) }
     }
@@ -187,7 +187,7 @@ impl Evaluation<'_> {
         Ok(found)
     }
 
-    /// Keeps the nodes for which a predicate is true.
+    /// Removes the nodes for which a predicate is false.
     fn filter(&self, nodes: &mut Vec<NodeId>, predicate: &Predicate) -> Result<(), String> {
         if let Expr::Number(place) = predicate.expr {
             let kept = (place as usize).checked_sub(1).and_then(|at| nodes.get(at)).copied();

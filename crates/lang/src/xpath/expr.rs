@@ -39,7 +39,7 @@ pub(super) struct Path {
     pub(super) steps: Vec<Step>,
 }
 
-/// The start of a location path.
+/// The start of a location path: the context node, the root, or the nodes of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum From {
     Context,
@@ -54,7 +54,8 @@ pub(super) struct Step {
     pub(super) axis: Axis,
     pub(super) test: Test,
     pub(super) predicates: Vec<Predicate>,
-    /// True if Xalan looks the step up by whole names: without namespaces, a prefix is a part of the name.
+    /// True if Xalan compares whole names in this step. Then, in a document without namespaces, a prefix is a part of
+    /// the name.
     pub(super) whole_name: bool,
 }
 
@@ -181,7 +182,7 @@ impl Step {
 }
 
 impl Operator {
-    /// Returns the comparison operator for swapped operands: `<` becomes `>`.
+    /// Returns the operator that gives the same result with swapped operands: `<` becomes `>`.
     pub(super) fn turned(self) -> Self {
         match self {
             Self::Less => Self::Greater,

@@ -62,7 +62,7 @@ impl Evaluation<'_> {
         })
     }
 
-    /// Returns Saxon's message for several nodes where only one is allowed.
+    /// Returns Saxon's message for several nodes as argument number `at` of a function that allows only one.
     fn too_many(&self, function: Function, at: usize, nodes: &[NodeId]) -> String {
         let place = ["first", "second", "third", "fourth", "fifth"].get(at).unwrap_or(&"next");
         let mut shown = String::new();
@@ -157,7 +157,8 @@ impl Call<'_, '_> {
         Evaluation::nodes(self.value(at)?)
     }
 
-    /// Returns a name of the first node; a namespace node's name is its prefix.
+    /// Returns the name of the first node in the argument, read with `name`: local, qualified or namespace. A namespace
+    /// node's name is its prefix.
     fn first_name(&self, name: fn(&Tree, NodeId) -> &str) -> Result<String, String> {
         let tree = self.evaluation.tree;
         let name = self.nodes(0)?.first().map(|id| match tree.kind(*id) {

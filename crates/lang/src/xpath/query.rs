@@ -41,7 +41,7 @@ impl Unusable {
     }
 }
 
-/// The kind of a value from which JMeter's XPath Extractor selects.
+/// The value of an expression, from which JMeter's XPath Extractor selects: nodes or a single value.
 pub enum Selected {
     /// Number of nodes, from which the extractor's match number selects.
     Nodes(usize),
@@ -146,7 +146,7 @@ fn declarations(namespaces: &str) -> Vec<(&str, &str)> {
 
 const XML: &str = "http://www.w3.org/XML/1998/namespace";
 
-/// Returns the namespace of a prefix that the root element declares or has itself.
+/// Returns the namespace of a prefix, which the root element must declare or have in its own name.
 fn declared(tree: &Tree, prefix: &str) -> Option<String> {
     // Xalan returns the prefix `xmlns` as its own namespace.
     if prefix == "xmlns" {

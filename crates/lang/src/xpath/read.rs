@@ -8,7 +8,7 @@ use crate::java;
 /// Maximum nesting depth of XPath expressions.
 const MAX_DEPTH: u32 = 100;
 
-/// Functions that Xalan supports in addition to those of XPath.
+/// Names of the XSLT functions that Xalan supports in addition to the functions of XPath. This module rejects them.
 const OF_XSLT: [&str; 10] = [
     "current",
     "key",

@@ -1,5 +1,5 @@
-//! Compares with recorded results of JMeter with Xerces and Xalan; `tests/data/README.md` describes how they are
-//! recorded.
+//! Compares XPath results with recorded results of JMeter with Xerces and Xalan; `tests/data/README.md` describes the
+//! recording.
 
 use proptest::prelude::*;
 use serde_json::Value as Json;
