@@ -5,7 +5,7 @@
 pub enum Block {
     Enum(Numbers),
     Flags(Numbers),
-    /// A number with a special meaning.
+    /// A constant with a special meaning, such as "no limit".
     Number {
         name: String,
         number: String,
@@ -26,7 +26,7 @@ pub struct Numbers {
     pub attributes: Vec<String>,
     pub meaning: String,
     pub entries: Vec<Named>,
-    /// Error message for a message with any other number.
+    /// Reason why the engine refuses a message with any other number; `None` if the engine does not read these numbers.
     pub otherwise: Option<String>,
 }
 
@@ -86,7 +86,7 @@ impl Type {
         }
     }
 
-    /// Returns the innermost type of optional values and lists.
+    /// Returns the type of the values inside nested optional values and lists.
     pub fn innermost(&self) -> &Self {
         match self {
             Self::Maybe(inner) | Self::List(inner) => inner.innermost(),

@@ -162,7 +162,7 @@ fn type_of(blocks: &[Block], kind: &Type) -> String {
     }
 }
 
-/// Returns the method of `Input` and `Output` for a type, or `None` for a record.
+/// Returns the name of the Java method of `Input` and `Output` that reads or writes a type; `None` for a record.
 fn method<'a>(blocks: &'a [Block], kind: &'a Type) -> Option<&'a str> {
     let plain = match kind {
         Type::Plain(name) => name,

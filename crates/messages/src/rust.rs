@@ -221,7 +221,7 @@ fn fixed(out: &mut String, record: &Record) {
     let _ = write!(out, "        Self {{ {} }}\n    }}\n", fields.join(", "));
 }
 
-/// Returns the size of a type of fixed length in bytes, and its name.
+/// Returns the size in bytes and the name of a basic type; panics if its length is not fixed.
 fn size(kind: &Type) -> (usize, &str) {
     let Type::Plain(name) = kind else { panic!("{kind} has no fixed length") };
     let size = match &**name {

@@ -22,7 +22,7 @@ pub enum Cipher {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct BlockKey {
     pub cipher: Cipher,
-    /// The key is in the first [`Cipher::key_length`] bytes.
+    /// Cipher key, in the first [`Cipher::key_length`] bytes; the other bytes are unused.
     pub key: [u8; 32],
     pub iv: [u8; BLOCK],
 }

@@ -10,14 +10,14 @@ use crate::sealer::{Sealed, SessionKey};
 /// Estimated bytes of an entry besides its strings: the entry, its slot in the table, and the allocator's overhead.
 const OVERHEAD: usize = size_of::<Entry>() + 96;
 
-/// Index that stands for no entry of the cache.
+/// Index that means "no entry" in the list of entries by age.
 const NONE: u32 = u32::MAX;
 
 /// Counters of the request cache and of sealing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub hits: u64,
-    /// Lookups without an entry, or with an entry whose time stamp is too old.
+    /// Lookups that found no entry, or an entry with a time stamp that is too old.
     pub misses: u64,
     /// Cached requests that were evicted because the cache was full.
     pub evictions: u64,
@@ -128,8 +128,8 @@ impl Cache {
         true
     }
 
-    /// Stores a request that was just sealed; `made` has its time in milliseconds and its cost in nanoseconds. A
-    /// request larger than the cache is not stored.
+    /// Stores a request that was just sealed; `made` is the time of sealing in milliseconds since 1970 and its cost in
+    /// nanoseconds. A request larger than the cache is not stored.
     pub fn put(&mut self, operation: &str, body: &[u8], made: (u64, u64), sealed: &Sealed) {
         let hash = hash(operation, body);
         if let Some(at) = self.places.get(&hash) {
@@ -185,7 +185,7 @@ impl Cache {
         self.newest = at;
     }
 
-    /// Removes the cached request at an index; the last one moves to that index.
+    /// Removes the cached request at an index, and moves the last entry of the table to this index.
     fn remove(&mut self, at: u32) {
         self.unlink(at);
         let gone = self.entries.swap_remove(at as usize);

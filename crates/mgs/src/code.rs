@@ -31,7 +31,7 @@ pub fn words(code: i64) -> Option<&'static str> {
     })
 }
 
-/// Returns the meaning of the range of a code that has no separate entry.
+/// Returns the meaning of the range to which a result code without its own entry belongs; `None` outside all ranges.
 fn range(code: i64) -> Option<&'static str> {
     match code {
         6001..=6999 => Some("error of the service"),

@@ -51,7 +51,7 @@ pub enum Rsa {
     Short(rsa::PublicKey),
 }
 
-/// Random numbers from the operating system.
+/// Random number generator of aws-lc, for the cryptographic crates of RustCrypto.
 #[derive(Debug)]
 pub struct Random;
 
@@ -131,8 +131,9 @@ impl Recipient {
         }
     }
 
-    /// Appends the value for the envelope; returns the secret that the gateway will get. For an agreement that is the x
-    /// coordinate of the shared point, otherwise the first `length` bytes of the secret.
+    /// Appends the value of the envelope's key field; returns the secret that the gateway derives from this value. In a
+    /// key agreement, the secret is the x coordinate of the shared point, otherwise the first `length` bytes of
+    /// `secret`.
     pub fn transport(
         &self,
         secret: &Secret,

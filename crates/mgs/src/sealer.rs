@@ -35,7 +35,7 @@ pub struct SessionKey {
     pub gzip: bool,
 }
 
-/// The key transport for all requests, if they share one key.
+/// The result of a key transport that all requests share, because one secret encrypts all of them.
 #[derive(Debug)]
 struct Prepared {
     /// Value of the envelope's key field.
@@ -50,7 +50,7 @@ pub struct Sealer {
     recipient: Option<Recipient>,
     prepared: Option<Prepared>,
     gzip: Gzip,
-    /// Buffer for the sign string that is digested.
+    /// Buffer for the sign string.
     room: Vec<u8>,
     cache: Cache,
 }
@@ -191,7 +191,7 @@ impl Sealed {
     }
 }
 
-/// Appends the envelope's key field value; returns the key of the request.
+/// Appends the value of the envelope's key field; returns the key with which the request is encrypted.
 fn transport(
     encryption: &Encryption,
     recipient: &Recipient,

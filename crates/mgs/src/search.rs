@@ -23,7 +23,7 @@ pub struct Captured {
     pub body: Vec<u8>,
     pub stamp: String,
     pub sign: Option<String>,
-    /// Secrets to try for the signature.
+    /// Signature secrets to try.
     pub secrets: Vec<Vec<u8>>,
     /// Body of the captured request as it was sent.
     pub sent: Option<Vec<u8>>,
@@ -47,10 +47,11 @@ const NO_KEY: &str = "the key of the body is unknown: give session_key, agreed_s
 const NO_KEY_FITS: &str = "no given key fits the key in the envelope: the private key is of another kind or belongs to \
     another gateway, or public_key is missing beside ephemeral_key";
 
-/// Property names without prefix and values; these settings reproduce the captured bytes.
+/// One combination of settings that reproduces the captured bytes: property names, without prefix, and their values.
 pub type Way = Vec<(&'static str, String)>;
 
-/// The settings that a search found.
+/// The result of a search: settings that reproduce the captured request, one list for the signature and one for
+/// encryption.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
     pub sign: Vec<Way>,
@@ -61,7 +62,7 @@ pub struct Found {
     pub tried: u64,
 }
 
-/// A candidate for the cipher's key: its transport and the secret.
+/// A candidate for the cipher's key: a secret, and the key transport that it implies (`None` if unknown).
 struct Candidate {
     transport: Option<Transport>,
     /// True if the key must be derived from the secret; false if the secret is the key.
@@ -193,7 +194,8 @@ fn search_encryption(captured: &Captured, envelope: &Envelope<'_>, found: &mut F
     }
 }
 
-/// Tries all initialisation vectors with a key. If a fixed vector fits, it is computed.
+/// Tries all kinds of initialisation vectors with a key. If none of them fits, computes a fixed vector from the first
+/// block.
 fn try_vectors(
     captured: &Captured,
     envelope: &Envelope<'_>,

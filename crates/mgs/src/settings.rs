@@ -41,7 +41,7 @@ pub const PROPERTIES: [(&str, &str); 28] = [
     ("clock.offset_ms", "0"),
 ];
 
-/// Setting that decides which responses of the gateway are decrypted.
+/// Setting that determines which responses of the gateway are decrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answers {
     /// Responses whose header says that they are encrypted, and others that turn out to be encrypted.
@@ -72,7 +72,7 @@ pub struct Encryption {
     pub ephemeral: Ephemeral,
     pub key_tag: u8,
     pub body_tag: u8,
-    /// Header lines of an encrypted request, as name and value.
+    /// Header lines to add to an encrypted request, as names and values.
     pub headers: Vec<(String, String)>,
     /// gzip level of bodies, 1 to 9; 0 disables compression.
     pub gzip: u32,
@@ -97,7 +97,7 @@ pub struct Settings {
     /// Value of the sign type header; if empty, the header is not sent.
     pub sign_type: String,
     pub encryption: Option<Encryption>,
-    /// True if a failing result code of the gateway fails the sample.
+    /// True if a sample fails when the gateway's result code is not [`SUCCESS`](crate::code::SUCCESS).
     pub judges: bool,
     /// Size of the cache of sealed requests in bytes; 0 disables the cache.
     pub cache_bytes: usize,

@@ -83,7 +83,7 @@ impl Digest {
 }
 
 impl Signing {
-    /// True if the secret affects the signature's digest.
+    /// Returns true if the signature depends on the secret.
     pub fn secret_counts(&self) -> bool {
         self.join != Join::None || self.digest == Digest::HmacSha256
     }

@@ -17,7 +17,8 @@ const KINDS: [(&str, &str); 9] = [
     ("1.2.840.10040.4.1", "DSA"),
 ];
 
-/// Returns the reason; `wanted` is the expected kind of key as in [`KINDS`]. The message shows no part of the text.
+/// Returns the reason why `text` is not a key of the kind `wanted`, a name in [`KINDS`]. The message contains no part
+/// of `text`.
 pub(crate) fn reason(text: &str, wanted: &str) -> String {
     for (mark, words) in [
         (
