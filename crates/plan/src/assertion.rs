@@ -49,7 +49,7 @@ pub struct Assertion {
     check: Check,
 }
 
-/// The rule that an assertion checks.
+/// The kind of an assertion, with its compiled settings.
 #[derive(Debug)]
 enum Check {
     Response(Box<ResponseAssertion>),
@@ -128,7 +128,7 @@ impl Assertion {
         Self { name: Template::default(), scope: Scope::Main, check: Check::Job(job) }
     }
 
-    /// Returns the job that Java runs, if this is a job.
+    /// Returns the Java job of this entry; `None` for an assertion that runs natively.
     pub fn job(&self) -> Option<Job> {
         match self.check {
             Check::Job(job) => Some(job),
@@ -190,7 +190,7 @@ impl Assertion {
         result.put_assertion(entry);
     }
 
-    /// Runs the check and writes its result to `entry`.
+    /// Checks a result, a sub-result or a variable, and writes failures to `entry`.
     fn find(
         &self,
         name: &str,
@@ -232,7 +232,7 @@ impl Assertion {
     }
 }
 
-/// Fails the assertion with JMeter's message for a field without content.
+/// Fails the assertion with JMeter's message for an empty response or field: `Response was null`.
 fn fail_for_null(entry: &mut AssertionResult) {
     entry.fail("Response was null");
 }

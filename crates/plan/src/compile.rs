@@ -61,7 +61,7 @@ impl Settings {
         self.properties.get(name).map_or(default, String::as_str)
     }
 
-    /// Returns true if this plug-in class is available in Java. Without it, the element is ignored.
+    /// Returns true if the JVM has the plug-in class `class`. Without the class, its elements are ignored as in JMeter.
     pub(crate) fn has_plugin(&self, class: &str) -> bool {
         self.java_backing && self.property(PLUGINS, "").split(',').any(|one| one == class)
     }
@@ -154,23 +154,25 @@ fn compile_here(doc: &Document, settings: &Settings) -> Compiled {
 struct Walk<'a> {
     ctx: Context<'a>,
     plan: Plan,
-    /// Indexes of listeners in the plan's table.
+    /// Index in `Plan::listeners` of each listener compiled so far.
     listeners: HashMap<ElementId, ListenerId>,
-    /// Events of the elements that act at the start of an iteration.
+    /// Event of each element compiled so far that acts at the start of an iteration.
     events: HashMap<ElementId, OnIteration>,
-    /// Jobs that evaluate the expressions of elements in Java.
+    /// For each element with such expressions: the job that evaluates its expressions in Java.
     texts: HashMap<ElementId, Job>,
-    /// Indexes of throughput timers and cookie managers in the plan's tables.
+    /// Index of each compiled throughput timer, manager and similar element in its table of the plan.
     places: HashMap<ElementId, u32>,
-    /// Index of the gateway that properties describe; unset before its first use, `None` if there is none.
+    /// Index of the mobile gateway that the run's properties describe, `None` if they describe none; unset before its
+    /// first use.
     gateway_of_run: std::cell::OnceCell<Option<u32>>,
-    /// Elements that apply to samplers, by level, from the group's level down to the current one.
+    /// Elements that apply to samplers, one list per level of the tree, from the group's level down to the current
+    /// level.
     levels: Vec<scope::Level>,
     /// Enabled children of the Test Plan except groups. They also count as children of every group.
     shared: Vec<ElementId>,
-    /// Indexes of thread groups in the plan's table.
+    /// Index in `Plan::groups` of each thread group compiled so far.
     groups: HashMap<ElementId, GroupId>,
-    /// Indexes of controllers in the plan's table.
+    /// Index in `Plan::controllers` of each controller compiled so far.
     controllers: HashMap<ElementId, ControllerId>,
     /// Sample Timeouts for the samplers of the current thread, which is a group or a branch.
     timeouts: Vec<u32>,
@@ -354,8 +356,8 @@ impl Walk<'_> {
         self.levels.pop();
     }
 
-    /// Creates a controller. The last entry of `levels` holds its children. Its expressions are those compiled
-    /// since `mark`.
+    /// Adds a controller to the plan before its children are compiled. The last entry of `levels` has these children.
+    /// The expressions compiled since `mark` belong to the controller.
     fn open(
         &mut self,
         id: ElementId,
@@ -396,7 +398,7 @@ impl Walk<'_> {
         controller
     }
 
-    /// Completes a controller after its children have been compiled.
+    /// Sets the events at the start of a controller's iterations, after its children have been compiled.
     fn close(&mut self, controller: ControllerId, own: &[ElementId]) {
         self.plan.controllers[controller.0 as usize].on_iteration = self.on_iteration(own);
     }
@@ -439,8 +441,8 @@ impl Walk<'_> {
         found.extend(self.event(id));
     }
 
-    /// Returns the event of an element at the start of an iteration. If the element is a child of the Test Plan,
-    /// all groups share the event.
+    /// Returns the event of an element at the start of an iteration; `None` if it has none. The element is compiled
+    /// once: if it is a child of the Test Plan, all groups share its event.
     fn event(&mut self, id: ElementId) -> Option<OnIteration> {
         if let Some(event) = self.events.get(&id) {
             return Some(*event);

@@ -49,7 +49,7 @@ pub(crate) fn compute(source: &str, dialect: Dialect, out: &mut String) -> bool 
     script::append(source, dialect, out)
 }
 
-/// Replaces each `${…}` in a script by a sample value.
+/// Replaces each `${…}` in a script by the digit `1`, to test whether the script can be evaluated.
 pub(crate) fn with_values(source: &str) -> String {
     let mut plain = String::with_capacity(source.len());
     let mut rest = source;

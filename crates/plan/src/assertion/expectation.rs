@@ -8,12 +8,12 @@ use crate::env::Env;
 use crate::pattern::Pattern;
 use crate::template::TemplateCompiler;
 
-/// The expected value at a path.
+/// The settings of an assertion about the value at a path: expected value and kind of comparison.
 #[derive(Debug)]
 pub(super) struct Expectation {
-    /// Expected value, or a pattern for it.
+    /// Expected value, or the pattern that the value must match.
     pub(super) value: Pattern,
-    /// True if the value is compared; otherwise a value only has to exist.
+    /// True if the value is compared with `value`; false if the path only has to exist.
     pub(super) validates: bool,
     /// True if the expected value is `null`.
     pub(super) is_null: bool,

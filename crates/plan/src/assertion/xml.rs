@@ -5,7 +5,7 @@ use lang::xml::{Options, read_text};
 use super::fail_for_null;
 use crate::result::{AssertionResult, SampleResult};
 
-/// Checks a result.
+/// Fails the assertion unless the response text is a well-formed document without a document type.
 pub(super) fn run(result: &SampleResult, entry: &mut AssertionResult) {
     if result.text.is_empty() {
         return fail_for_null(entry);

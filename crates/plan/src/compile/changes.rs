@@ -8,7 +8,7 @@ use crate::http::{self, Change};
 use crate::plan::Needs;
 
 impl Walk<'_> {
-    /// Returns the elements that change a sampler's requests, in JMeter's order.
+    /// Compiles the pre-processors among `before` that change a sampler's requests, in JMeter's order.
     pub(super) fn changes(&mut self, before: &[ElementId]) -> Vec<Change> {
         let mut found = Vec::new();
         for id in before {
@@ -35,8 +35,8 @@ impl Walk<'_> {
         found
     }
 
-    /// Marks the response text as needed by all samplers, if the plan has a URL Re-writing Modifier or an HTML Link
-    /// Parser: these read the previous response.
+    /// Makes all samplers keep their response text if the plan has a URL Re-writing Modifier or an HTML Link Parser,
+    /// because these read the previous response.
     pub(super) fn read_sessions(&mut self) {
         if !self.plan.sessions.is_empty() || self.plan.follows_links {
             for sampler in &mut self.plan.samplers {

@@ -13,7 +13,7 @@ use crate::script::{SWITCH, Scripted, puts_objects};
 use crate::support::Level;
 use crate::template::{Reason, Template, TemplateCompiler};
 
-/// State of a compilation, to which the compilers of elements write.
+/// State of a compilation that the compilers of single elements read and write.
 #[derive(Debug)]
 pub(crate) struct Context<'a> {
     pub(crate) doc: &'a Document,
@@ -23,7 +23,7 @@ pub(crate) struct Context<'a> {
     told: HashSet<(Option<String>, u32, &'static str, String)>,
     /// Remarks that lower the level of a single element below that of its class.
     remarks: BTreeMap<ElementId, Vec<(Level, String)>>,
-    /// Elements and expressions that run in Java.
+    /// Elements and expressions that Java runs, collected so far.
     pub(super) java_backing: java_backing::State,
     /// Scripts of elements; `None` for a script that is not simple.
     pub(crate) scripts: HashMap<ElementId, Option<Arc<Scripted>>>,
@@ -85,7 +85,8 @@ impl<'a> Context<'a> {
         self.text(id, source)
     }
 
-    /// Returns the value of a check box, which must be constant. `default` applies if the property is missing.
+    /// Returns the value of a check box, or `default` if the property is missing. A value with an expression is
+    /// reported and counts as false.
     pub(crate) fn flag(&mut self, id: ElementId, name: &str, default: bool) -> bool {
         let Some(source) = self.props(id).str(name) else { return default };
         if source.contains("${") {
@@ -149,7 +150,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Records that a part of an element is a Java class.
+    /// Lowers the support level of an element, because `part` of it is the Java class `class`.
     pub(crate) fn remark_class(&mut self, id: ElementId, part: &str, class: &str) {
         let what = if self.settings.java_backing {
             format!("{part} {class} runs in Java if a jar provides it")

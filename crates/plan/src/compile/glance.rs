@@ -10,7 +10,7 @@ use crate::compile::java_backing::is_script;
 /// Functions that read variables by names built at run time.
 const BY_NAME: &[&str] =
     &["__V(", "__eval", "__split", "__isVarDefined", "__isDefined", "__regexFunction", "__jexl"];
-/// Elements that show all variables, or read variables by names built at run time.
+/// Classes of elements that show all variables, or read variables by names built at run time.
 const READERS: &[&str] =
     &["DebugSampler", "DebugPostProcessor", "ForeachController", "RegExUserParameters"];
 

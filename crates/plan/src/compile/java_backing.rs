@@ -20,7 +20,7 @@ const FIFO_POP: &str = "kg.apc.jmeter.modifiers.FifoPopPreProcessor";
 /// Post-processor that puts a value into a queue.
 const FIFO_PUT: &str = "kg.apc.jmeter.modifiers.FifoPutPostProcessor";
 
-/// Elements and expressions that run in Java, as far as the plan is compiled.
+/// Elements and expressions that run in Java, in the part of the plan compiled so far.
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) java_backed: JavaBacked,
@@ -32,14 +32,15 @@ pub(super) struct State {
     /// Objects that expressions read, for expressions that are evaluated before their element runs. All other
     /// expressions are evaluated when the run starts.
     placed: HashMap<u32, Reads>,
-    /// HTTP Requests whose sampler object no script reads before they run, with the config elements in their
-    /// scopes.
+    /// HTTP and WebSocket samplers with a Header Manager whose sampler object no pre-processor in Java reads, with the
+    /// config elements in their scopes.
     pub(super) unread: Vec<(SamplerId, ElementId, Vec<ElementId>)>,
-    /// True if users wait for queues in Java. Then values must also be put into queues in Java.
+    /// True if the plan has an element whose users wait in Java for values in a queue. Then values must also be put
+    /// into queues in Java.
     pub(super) queues: bool,
     /// True if scripts may enable the download of embedded resources; `None` until this was determined.
     pub(super) loads_pages: Option<bool>,
-    /// Parts of every result that elements before the next sampler read.
+    /// Parts of a result that elements before the next sampler read; kept for every sample.
     pub(super) of_previous: Needs,
 }
 
@@ -57,14 +58,15 @@ impl Context<'_> {
             .any(|id| self.props(id).bool("TransactionController.parent") == Some(true));
     }
 
-    /// Adds an element without a native form. Its Java class runs it, if Java is allowed and has the class.
+    /// Makes the Java class of an element without a native form run it. Returns `None` if Java is not allowed, or does
+    /// not have the class.
     pub(crate) fn host(&mut self, id: ElementId, role: Role) -> Option<JavaBackedId> {
         let name = class(self.doc, id);
         let by_class = support::find(name).is_none_or(|class| class.level == Level::Jvm);
         (by_class || self.settings.has_plugin(name)).then(|| self.host_as_is(id, role))?
     }
 
-    /// Does the same as `host`, for an element whose class is native but some of whose settings are not.
+    /// Does the same as `host`, for an element of a native class with settings that have no native form.
     pub(crate) fn host_as_is(&mut self, id: ElementId, role: Role) -> Option<JavaBackedId> {
         self.settings.java_backing.then(|| {
             self.java_backing.run.insert(id);
@@ -78,7 +80,7 @@ impl Context<'_> {
         self.java_backing.queues && class(self.doc, id) == FIFO_PUT
     }
 
-    /// Adds an element to the list of elements that Java knows.
+    /// Adds an element to the elements that Java knows, unless it already is among them; returns its id.
     pub(super) fn enlist(&mut self, id: ElementId, role: Role) -> JavaBackedId {
         if let Some(at) = self.java_backing.places.get(&id) {
             return *at;
@@ -123,12 +125,12 @@ impl Context<'_> {
         all
     }
 
-    /// True if the element's own class runs it.
+    /// Returns true if the element's own Java class runs it.
     pub(crate) fn is_java_backed(&self, id: ElementId) -> bool {
         self.java_backing.run.contains(&id)
     }
 
-    /// Returns the objects that a job reads: result, sampler, cookies.
+    /// Returns the objects that a Java job reads, such as result, sampler or cookies.
     pub(super) fn reads(&self, job: Job) -> Reads {
         match job {
             Job::Run(id) => self.java_backing.java_backed.elements[id.0 as usize].reads,
@@ -138,7 +140,7 @@ impl Context<'_> {
         }
     }
 
-    /// Records the parts of the previous sample that are read.
+    /// Records that an element before a sampler reads the parts `seen` of the previous sample.
     fn note(&mut self, seen: Seen) {
         if seen.reads.contains(Reads::RESULT) {
             self.java_backing.java_backed.keeps_previous = true;
@@ -146,8 +148,8 @@ impl Context<'_> {
         }
     }
 
-    /// Returns the parts of a result that an element reads: those named in its script, or all that an element of
-    /// its kind may read.
+    /// Returns the parts of a result that an element reads: those that its script names, or all parts that an element
+    /// in this role may read.
     fn seen(&self, id: ElementId, role: Role) -> Seen {
         let name = class(self.doc, id);
         if is_script(name) {
@@ -224,7 +226,7 @@ fn of_call(text: &str) -> Seen {
     }
 }
 
-/// True if elements of the class run a script.
+/// Returns true if elements of the class run a script.
 pub(super) fn is_script(name: &str) -> bool {
     ["JSR223", "BeanShell", "BSF"].iter().any(|family| name.starts_with(family))
 }

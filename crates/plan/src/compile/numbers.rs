@@ -9,7 +9,7 @@ use lang::java::parse_long;
 
 use super::Context;
 
-/// Properties: name, name in messages, and consequence of an invalid number.
+/// Numeric properties to check: property name, name in messages, and consequence of an invalid number.
 const NUMBERS: &[(&str, &str, &str)] = &[
     ("ConstantTimer.delay", "delay", "0 is used"),
     ("HTTPSampler.concurrentPool", "number of parallel downloads", "the default is used"),
@@ -21,7 +21,7 @@ const NUMBERS: &[(&str, &str, &str)] = &[
     ("TCPSampler.timeout", "response timeout", "no timeout is used"),
 ];
 
-/// Warns about values of an element that are neither numbers nor expressions.
+/// Warns about numeric properties of an element with values that are neither numbers nor expressions.
 pub(super) fn review(ctx: &mut Context<'_>, id: ElementId) {
     let odd = |(name, what, instead): &(&str, &str, &str)| {
         let text = ctx.props(id).str(name)?;

@@ -21,7 +21,7 @@ use crate::plan::{
 };
 use crate::support::{Kind, Level};
 
-/// Native config elements that samplers in Java read.
+/// Classes of native config elements that samplers in Java read.
 const CONFIGS: &[&str] = &[
     "ConfigTestElement",
     "HeaderManager",
@@ -92,7 +92,8 @@ impl Walk<'_> {
         java_backed.map(|id| Listener { name, kind: ListenerKind::JavaBacked(id) })
     }
 
-    /// Adds a sampler to the samplers that Java knows, if an element reads or changes it.
+    /// Adds a sampler to the samplers that Java knows, if its Java class runs it, or if an element reads or changes its
+    /// object.
     pub(super) fn own(&mut self, at: SamplerId, id: ElementId, configs: &[ElementId]) {
         let sampler = &self.plan.samplers[at.0 as usize];
         let element = match sampler.kind {
@@ -120,7 +121,7 @@ impl Walk<'_> {
         self.enlist_owner(at, id, element, configs);
     }
 
-    /// Adds a sampler that runs natively to the elements that Java knows.
+    /// Adds a natively run sampler to the elements that Java knows, so that scripts get its object.
     fn known_only(&mut self, id: ElementId) -> JavaBackedId {
         let at = self.ctx.enlist(id, Role::Sampler);
         let java_backed = &mut self.ctx.java_backing.java_backed;
@@ -162,7 +163,8 @@ impl Walk<'_> {
         self.ctx.java_backing.java_backed.owners.push(owner);
     }
 
-    /// Adds samplers to Java if scripts in the scope of other samplers may change their Header Managers.
+    /// Adds samplers to Java if scripts in the scope of other samplers may change a Header Manager that both have in
+    /// scope.
     pub(super) fn share_headers(&mut self) {
         let unread = std::mem::take(&mut self.ctx.java_backing.unread);
         if unread.is_empty() || !self.ctx.scripts_touch_headers() {
@@ -207,7 +209,7 @@ impl Walk<'_> {
         None
     }
 
-    /// Returns true if a job that runs before the sampler reads the sampler object.
+    /// Returns true if a pre-processor in Java reads the sampler object.
     fn is_read_before(&self, sampler: &Sampler) -> bool {
         sampler.before.iter().any(|one| match one {
             Before::Job(job) => self.ctx.reads(*job).contains(Reads::SAMPLER),
@@ -215,7 +217,7 @@ impl Walk<'_> {
         })
     }
 
-    /// Returns true if a job in the sampler's scope reads the sampler object.
+    /// Returns true if any Java job in the sampler's scope reads the sampler object.
     fn is_read(&self, sampler: &Sampler) -> bool {
         let reads = |job: Job| self.ctx.reads(job).contains(Reads::SAMPLER);
         let before = sampler.before.iter().filter_map(|one| match one {
@@ -241,8 +243,8 @@ impl Walk<'_> {
         before.chain(timers).chain(after).chain(checks).chain(listeners).chain([own]).any(reads)
     }
 
-    /// Adds the remaining config elements to Java, wherever they are. Marks the parts of each result that elements
-    /// read before the next sampler.
+    /// Adds the remaining config elements to Java, wherever they are in the plan. Makes samplers keep all parts of
+    /// results that elements read before the next sampler.
     pub(super) fn host_the_rest(&mut self, root: ElementId) {
         let doc = self.ctx.doc;
         let mut open = vec![root];

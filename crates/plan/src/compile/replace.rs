@@ -18,7 +18,7 @@ use crate::support::Kind;
 /// Maximum number of elements in a plan, including each copy.
 const MOST_ELEMENTS: usize = 1 << 16;
 
-/// The document with the targets inserted into the controllers.
+/// The document with the targets of Module and Include Controllers inserted.
 pub(super) struct Replaced<'a> {
     pub(super) doc: Cow<'a, Document>,
     pub(super) diags: Vec<Diag>,
@@ -59,7 +59,7 @@ struct Work<'a> {
     original: &'a Document,
     settings: &'a Settings,
     doc: Document,
-    /// Sources of the controllers replaced so far.
+    /// Source of each controller replaced so far; detects endless inclusion.
     sources: HashMap<ElementId, Source>,
     /// Files read so far: the document, and its index among the included files.
     files: HashMap<PathBuf, (std::rc::Rc<Document>, u32)>,
@@ -67,7 +67,8 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Inserts all targets. Returns false if the result would be too large; the document then stays unchanged.
+    /// Inserts the targets of all controllers. Returns false if the document would be too large, and then does not
+    /// change it.
     fn run(&mut self) -> bool {
         for id in self.original.ids() {
             if class(self.original, id) == "ModuleController" && target(self.original, id).is_none()
@@ -204,7 +205,8 @@ impl Work<'_> {
         Ok((document, file))
     }
 
-    /// Records the source of a controller. Returns false and reports a finding if the inclusion would be endless.
+    /// Records the source of a controller's content. Returns false and reports a finding if the content would include
+    /// itself without end.
     fn stands_for(&mut self, id: ElementId, source: Source, complaint: &str) -> bool {
         let (mut at, mut depth) = (self.doc.element(id).parent, 0);
         while let Some(around) = at {

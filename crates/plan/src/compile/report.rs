@@ -79,7 +79,7 @@ fn of_element(ctx: &mut Context<'_>, id: ElementId) -> Support {
 /// Remark on elements that would run in Java but apply to no sampler.
 const UNUSED: &str = "no sampler is in its scope";
 
-/// Returns the remark on an element that its Java class runs.
+/// Returns the remark of the support table on an element that its Java class runs.
 fn runs_in_java(name: &str) -> String {
     match support::find(name) {
         Some(_) if !name.contains('.') => format!("runs in Java: {}", support::full_name(name)),

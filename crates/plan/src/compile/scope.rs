@@ -67,7 +67,8 @@ pub(crate) fn of_transaction(levels: &[Level]) -> Scope {
     scope
 }
 
-/// Returns the kind of an element in the tree.
+/// Returns the kind of an element, such as sampler or timer. For an unknown class, the kind is guessed from the
+/// children.
 pub(crate) fn kind(doc: &Document, id: ElementId) -> Kind {
     let name = class(doc, id);
     support::find(name).map_or_else(

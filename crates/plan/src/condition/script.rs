@@ -18,7 +18,7 @@ pub(crate) enum Dialect {
     Groovy,
 }
 
-/// The reason why a script has no value.
+/// The reason why the evaluation of a script returns no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     /// The script throws an exception.
