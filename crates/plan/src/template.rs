@@ -353,7 +353,7 @@ impl Template {
         }
     }
 
-    /// True if the template calls functions, which may have side effects.
+    /// True if the template calls functions that run natively. Such calls may have side effects.
     pub fn calls(&self) -> bool {
         let Self::Compound(compound) = self else { return false };
         compound.parts.iter().any(|part| matches!(part, Part::Call(_)))

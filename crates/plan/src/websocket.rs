@@ -110,7 +110,7 @@ struct Peer {
     path: Template,
 }
 
-/// Payload that a sampler sends.
+/// Settings of the payload that a sampler sends.
 #[derive(Debug, Default)]
 struct Payload {
     form: Form,

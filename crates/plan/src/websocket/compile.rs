@@ -93,7 +93,8 @@ pub(crate) fn takes_defaults(class: &str) -> bool {
     class.starts_with(PACKAGE) || class == ZALESKI
 }
 
-/// Compiles a hold sampler from a Flow Control Action; `None` if the action is not a hold.
+/// Compiles a hold sampler from a Flow Control Action; `None` if the action does not pause or has no settings of a
+/// hold.
 pub(crate) fn hold_of(ctx: &mut Context<'_>, id: ElementId, around: Around) -> Option<WebSocket> {
     if !is_pause(ctx, id) {
         return None;

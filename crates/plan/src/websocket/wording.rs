@@ -55,7 +55,7 @@ impl Sizes {
         (self.sent, self.headers) = (request, answer as i64);
     }
 
-    /// Counts a sent frame.
+    /// Counts a sent frame of `frame` bytes. Earlier sent bytes no longer count, as in JMeter.
     pub fn sent(&mut self, frame: u64) {
         self.sent = frame;
     }

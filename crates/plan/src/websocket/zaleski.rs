@@ -44,7 +44,7 @@ pub struct Zaleski {
     backlog: Template,
 }
 
-/// Parameter of the query.
+/// A parameter of the URL's query.
 #[derive(Debug)]
 struct Argument {
     name: Template,
@@ -273,7 +273,7 @@ impl Zaleski {
 }
 
 impl ConnectionState {
-    /// Logs the outcome of opening the connection.
+    /// Adds the outcome of opening the connection to the log that the result shows.
     pub fn opened(&mut self, stands: bool) {
         self.log.push_str(if stands {
             " - WebSocket conection has been opened\n - Connection established\n"
