@@ -30,14 +30,14 @@ const MOST_NAMES: usize = 50_000;
 pub(crate) struct Names {
     pub(crate) labels: Vec<Label>,
     pub(crate) causes: Vec<CauseName>,
-    /// Numbers of the names of requests (index 0) and transactions (index 1). A folded label keeps its original
+    /// Numbers of labels by name, for requests (index 0) and transactions (index 1). A folded label keeps its original
     /// number here.
     numbers: [HashMap<Arc<str>, u32>; 2],
     /// Pairs of numbers: of a folded label, and of the label under which it is counted.
     pub(crate) folded: Vec<(u32, u32)>,
     /// The number under which each label is counted, by label number.
     into: Vec<u32>,
-    /// Number of labels that are not folded into another label.
+    /// Number of labels that are counted separately, not under another label.
     own: usize,
     cause_numbers: HashMap<(Outcome, Arc<str>, Arc<str>), u32>,
     /// Numbers of labels whose definition has changed since it was last written. New labels are not in this list.

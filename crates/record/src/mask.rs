@@ -21,7 +21,8 @@ const HEADERS: [&str; 10] = [
     "x-csrf-token",
 ];
 
-/// Parts of names with secret values: names of headers, parameters, form fields, JSON members and properties.
+/// Parts of secret names. A value is secret if its name contains one of these strings: the name of a header, parameter,
+/// form field, JSON member or property.
 const PARTS: [&str; 19] = [
     "password",
     "passwd",
@@ -44,15 +45,15 @@ const PARTS: [&str; 19] = [
     "samlresponse",
 ];
 
-/// Last words of names with secret values, in any kind of string.
+/// Last words of secret names. A value is secret if the last word of its name is one of these.
 const WORDS: [&str; 10] =
     ["pass", "pw", "pin", "sid", "otp", "sig", "auth", "jws", "hmac", "session"];
 
-/// Endings of names with secret values in URLs, forms and properties. In JSON and headers, such names also have
-/// other meanings, such as the code of an error.
+/// Endings of secret names in URLs, forms and properties. In JSON and headers, names with these endings also have other
+/// meanings, such as the code of an error.
 const ENDINGS: [&str; 3] = ["pass", "pw", "key"];
 
-/// Last words of names with secret values in URLs, forms and properties.
+/// Last words of secret names in URLs, forms and properties only.
 const PARAMETERS: [&str; 3] = ["code", "assertion", "ticket"];
 
 fn is_secret(name: &str) -> bool {

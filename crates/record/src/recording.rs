@@ -35,7 +35,7 @@ pub struct Recording {
     series: Vec<Series>,
     facts: Vec<Fact>,
     class_numbers: HashMap<ClassName, u32>,
-    /// Pairs of class number and label number, in the order in which a label first had samples in the class.
+    /// Pairs of class number and label number, in the order in which labels first had samples in classes.
     served: Vec<(u32, u32)>,
     series_numbers: HashMap<(Arc<str>, Arc<str>), u32>,
     /// Number of entries of each list that have been written.
