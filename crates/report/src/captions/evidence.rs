@@ -4,7 +4,7 @@ use answers::verdict::Words;
 
 use crate::model::words;
 
-/// Returns the display name of a metric. A metric without one is shown by its key, with spaces instead of
+/// Returns the display name of a metric. A metric without a display name is shown by its key, with spaces instead of
 /// underscores.
 pub fn name(key: &str) -> Words {
     match NAMES.binary_search_by_key(&key, |(known, ..)| known) {

@@ -44,7 +44,7 @@ pub enum Note {
     DamagedArchive { file: PathBuf },
     /// The file is a further part of the result file.
     Part { file: PathBuf },
-    /// A note about a property.
+    /// A message about an unusable value of a property.
     Property(String),
 }
 
@@ -124,7 +124,7 @@ impl Note {
     }
 }
 
-/// The sums of a label.
+/// The sums over the rows of a label.
 #[derive(Debug)]
 struct Label {
     name: Box<str>,
@@ -135,7 +135,7 @@ struct Label {
     errors: errors::Count,
 }
 
-/// Collects rows and computes the metrics.
+/// Reads the rows of result files and computes the metrics of JMeter's dashboard.
 #[derive(Debug)]
 pub struct Gatherer<'s> {
     settings: &'s Settings,

@@ -84,7 +84,7 @@ struct Sum {
     last_ms: i64,
 }
 
-/// The state of a run as its live page shows it.
+/// The state of a running test, as its live page shows it.
 #[derive(Debug, Default)]
 pub struct Course {
     facts: Facts,
@@ -97,7 +97,7 @@ pub struct Course {
     criteria: Vec<Criterion>,
     state: State,
     users: Option<u64>,
-    /// Ids of the columns that the pages have, in the pages' order.
+    /// Ids of the columns that the open pages have, in the pages' order.
     columns: Vec<String>,
     speaking: Speaking,
     /// Resources that the run has used so far.

@@ -11,7 +11,7 @@ use crate::captions;
 /// The judged time of both sides at each load.
 #[derive(Debug, Serialize)]
 pub struct Loads {
-    /// Name of the time.
+    /// Name of the compared time.
     pub name: Words,
     pub at: Vec<AtLoad>,
     /// Largest change of side B relative to A that a criterion allows; `None` without such a criterion.
