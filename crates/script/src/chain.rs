@@ -12,7 +12,7 @@ use super::{NotSimple, Role};
 use Kinds as K;
 
 impl Checker<'_> {
-    /// Returns the object of a name that the script has not defined.
+    /// Returns the predefined object that a name stands for, such as `vars`; `None` for any other name.
     pub(super) fn builtin(&self, name: &str) -> Option<Object> {
         let place = self.place;
         let element = place.role != Role::Function;
@@ -43,7 +43,8 @@ impl Checker<'_> {
         })
     }
 
-    /// Returns the object of an expression that is not a value.
+    /// Returns the object that an expression stands for, such as `prev` or a class; `None` for an expression with a
+    /// value.
     pub(super) fn object(&self, node: &Node) -> Option<Object> {
         if let Some(path) = path(node) {
             if !path.contains('.') {
