@@ -21,8 +21,8 @@ const LABEL_LEAST: usize = 12;
 /// then columns with nearly the same metrics as their neighbours.
 const GIVE_WAY: [usize; 7] = [12, 11, 7, 5, 8, 4, 2];
 
-/// The percentages of the three percentile columns: `aggregate_rpt_pct1` to `3`. Their text is part of the column
-/// headings.
+/// The percentages of the three percentile columns: the properties `aggregate_rpt_pct1` to `aggregate_rpt_pct3`. Column
+/// headings contain their text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Percentages(pub [String; 3]);
 

@@ -68,7 +68,7 @@ impl Throttling {
     }
 }
 
-/// A group that has its own quota.
+/// A control group that has a CPU quota of its own.
 #[derive(Debug)]
 struct Quota {
     folder: PathBuf,

@@ -66,7 +66,7 @@ pub struct Example {
     pub address: String,
     /// Trace identifier of the request; 0 for none.
     pub trace: u128,
-    /// Request: head and first part of the body.
+    /// Request: head and first part of the body; only the request line if chosen at random.
     pub request: String,
     /// Response: head and, unless chosen at random, the first part of the body.
     pub response: String,
@@ -279,8 +279,8 @@ impl Keeper {
         }
     }
 
-    /// Stores a sample once for each reason. A randomly chosen sample is stored without bodies, because many are stored
-    /// and soon replaced.
+    /// Stores a sample once for each reason. Of a randomly chosen sample, only the request line and the head of the
+    /// response are stored, because many are stored and soon replaced.
     pub(crate) fn keep(
         &mut self,
         reasons: Reasons,

@@ -22,48 +22,62 @@ use crate::snapshot::Snapshot;
 pub struct Second {
     /// End of the second in ms since 1970.
     pub at_ms: i64,
-    /// Number of users active now, started so far, and finished so far.
+    /// Number of users active at the end of the second.
     pub users: u64,
+    /// Number of users started since the start of the run.
     pub started: u64,
+    /// Number of users that have finished since the start of the run.
     pub finished: u64,
+    /// Number of samples that ended in this second, without transactions.
     pub samples: u64,
+    /// Number of failed samples.
     pub errors: u64,
     /// Number of samples cut by the end of the run; not included in `samples`.
     pub cut: u64,
+    /// Mean elapsed time in ms. The percentiles and the maximum after it are of the same times.
     pub mean_ms: f64,
     pub p50_ms: f64,
     pub p90_ms: f64,
     pub p95_ms: f64,
     pub p99_ms: f64,
     pub max_ms: f64,
-    /// Measured from the intended start.
+    /// Percentiles of the response time in ms, from the intended start: the median.
     pub response_p50_ms: f64,
+    /// Response time in ms, from the intended start: 95th percentile.
     pub response_p95_ms: f64,
+    /// Response time in ms, from the intended start: 99th percentile.
     pub response_p99_ms: f64,
-    /// Part of the samples' time that was spent in this process.
+    /// Part of the samples' elapsed time that was spent in this process, in ms: the median.
     pub lag_p50_ms: f64,
+    /// Part of the samples' elapsed time that was spent in this process, in ms: 99th percentile.
     pub lag_p99_ms: f64,
+    /// Part of the samples' elapsed time that was spent in this process, in ms: maximum.
     pub lag_max_ms: f64,
+    /// Number of bytes sent.
     pub sent: u64,
+    /// Number of bytes received.
     pub received: u64,
     /// CPU seconds of this process in this second, on all cores.
     pub cpu_s: f64,
+    /// Resident memory in bytes at the end of the second.
     pub rss: u64,
-    /// Number of worker processes that ran users; 0 if the one process ran them. `cpu_s` and `rss` cover all processes.
+    /// Number of worker processes that ran users; 0 if this process ran them. `cpu_s` and `rss` cover all processes.
     pub workers: u32,
-    /// Counts of samples by the results of requests and assertions; only in runs with assertions.
+    /// Numbers of samples by the result of their request and of their assertions; only in runs with assertions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checks: Option<Checks>,
-    /// Number of these samples that were in flight, or were due to start, during a stall of a core.
+    /// Number of this second's samples that were in flight, or were due to start, during a stall of a core.
     #[serde(skip_serializing_if = "is_none")]
     pub stalled: u64,
-    /// Number of rows that wait for the writer thread at the end of the second, and seconds of it spent writing rows.
+    /// Number of result rows that wait for the writer thread at the end of the second.
     pub rows_waiting: u64,
+    /// Seconds that the writer thread spent writing rows in this second.
     pub write_s: f64,
-    /// Number of scheduler periods with a CPU quota, and number of those in which the generator was throttled.
+    /// CPU quota of the generator's control groups: number of scheduler periods in this second, and number of throttled
+    /// ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throttling: Option<Throttling>,
-    /// The JVM, if there is one.
+    /// Heap and garbage collections of the JVM, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub java: Option<Java>,
     /// Retransmitted TCP segments by destination; `None` if the kernel does not provide them.
@@ -79,7 +93,7 @@ pub struct Second {
     /// Metrics of the whole machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machine: Option<Machine>,
-    /// Load changes, stops and marks in this second.
+    /// Events in this second with a description: load changes, stops, and marks that users set.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<Mark>,
     /// Metrics of watched hosts, by host and metric.
@@ -90,11 +104,13 @@ pub struct Second {
 /// The JVM at the end of a second, or the sum over all processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Java {
-    /// Bytes of the heap in use, and its maximum size.
+    /// Bytes of the heap in use.
     pub heap: u64,
+    /// Maximum size of the heap in bytes.
     pub heap_most: u64,
-    /// Number of collections in this second that stopped Java's threads, and the time that they took.
+    /// Number of garbage collections in this second that stopped Java's threads.
     pub collections: u64,
+    /// Milliseconds for which these collections stopped Java's threads.
     pub pause_ms: f64,
 }
 
@@ -103,8 +119,9 @@ pub struct Java {
 pub struct Retransmits {
     /// Address and port of the destination.
     pub to: String,
-    /// Segments of open connections, and SYN segments of connections being opened.
+    /// Number of retransmitted segments of open connections.
     pub data: u64,
+    /// Number of retransmitted SYN segments of connections being opened.
     pub syn: u64,
 }
 
@@ -115,7 +132,7 @@ impl From<process::Java> for Java {
     }
 }
 
-/// A time with a description of what changed.
+/// Time and description of an event in the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Mark {
     /// Time of the mark in ms since 1970.
@@ -124,8 +141,8 @@ pub struct Mark {
 }
 
 impl Second {
-    /// Builds the second from its merged snapshots. `before` and `now` are the process's usage at its start and end.
-    /// The caller fills in users, connections and the machine.
+    /// Builds a second from the merged snapshots of its cores. `before` and `now` are the process's usage at the start
+    /// and the end of the second. The caller fills in users, connections and the machine.
     pub fn new(snapshot: &Snapshot, before: &Usage, now: &Usage) -> Self {
         let (mut service, mut response, mut lag) = (Hist::new(), Hist::new(), Hist::new());
         let mut tally = crate::tally::Tally::EMPTY;
@@ -176,7 +193,7 @@ fn is_none(count: &u64) -> bool {
     *count == 0
 }
 
-/// Appends one line with a single write.
+/// Appends one second as a line of JSON, with a single write.
 pub fn write(to: &mut impl Write, second: &Second) -> io::Result<()> {
     let mut line = serde_json::to_vec(second)?;
     line.push(b'\n');
@@ -184,7 +201,7 @@ pub fn write(to: &mut impl Write, second: &Second) -> io::Result<()> {
     to.flush()
 }
 
-/// Reads all complete lines; an unfinished last line is omitted.
+/// Reads all complete lines as JSON; an unfinished last line is omitted.
 pub fn read(from: impl BufRead) -> io::Result<Vec<Value>> {
     let mut seconds = Vec::new();
     for line in from.lines() {

@@ -11,17 +11,17 @@ use crate::hist::Bins;
 pub enum Span {
     /// From the first connection attempt until TCP (and TLS, if used) is connected.
     Connect,
-    /// From sending the upgrade request to its response.
+    /// From sending the upgrade request to receiving its response.
     Upgrade,
-    /// From the time that a message contains, or at which it was requested, to its arrival.
+    /// From the send time that a message contains, or from the request for the message, to its arrival.
     Message,
     /// From sending a heartbeat to its answer.
     Heartbeat,
     /// From the end of the TCP handshake to the end of the TLS handshake.
     Tls,
-    /// From the request for a pool's connection until one was free or the wait was given up; 0 if one was idle.
+    /// From the request for a connection of a pool until one was free or the wait was given up; 0 if one was idle.
     Room,
-    /// From the known address to the TCP connection, for successfully opened connections.
+    /// From the resolved address to the open TCP connection; only connections that were opened.
     Tcp,
 }
 
@@ -37,7 +37,7 @@ impl Span {
     ];
     pub const COUNT: usize = Self::ALL.len();
 
-    /// Returns the name in files.
+    /// Returns the span's name in files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Connect => "connect",

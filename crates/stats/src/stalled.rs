@@ -15,7 +15,7 @@ pub struct Stalled {
 }
 
 impl Stalled {
-    /// Adds the samples of another interval or process.
+    /// Adds the stalled samples of another interval or process.
     pub fn merge(&mut self, other: &Self) {
         self.count = self.count.wrapping_add(other.count);
         self.sum = self.sum.wrapping_add(other.sum);
@@ -28,7 +28,7 @@ impl Stalled {
     }
 }
 
-/// The stalled samples of a core.
+/// Collects the stalled samples of a core until the next drain.
 #[derive(Debug, Default)]
 pub(crate) struct Counted {
     count: u64,

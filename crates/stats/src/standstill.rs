@@ -1,5 +1,5 @@
-//! Time for which whole processes were stopped, derived from the stalls of their threads. It is the shortest of these
-//! stalls, because a single stalled thread may only have been busy.
+//! Time for which whole processes were stopped, derived from the stalls of their threads. A process was stopped for the
+//! shortest stall of its threads: a single stalled thread may only have been busy.
 //!
 //! The seconds of threads end at slightly different times. So one stall may count in this second for one thread, and in
 //! the next second for another. Therefore the part of a thread's stall beyond the shortest one is also used in the next
@@ -10,14 +10,14 @@ use std::collections::BTreeMap;
 /// Collects the stalls of all threads, second by second.
 #[derive(Debug, Default)]
 pub struct Standstill {
-    /// Stalls of the open second by process and thread, nanoseconds.
+    /// Stalls in the current second by process and thread, in nanoseconds.
     open: BTreeMap<(u32, u32), u64>,
-    /// Unused parts of stalls of the previous second.
+    /// Stalls of the previous second beyond the shortest stall of their process, by process and thread, in nanoseconds.
     rest: BTreeMap<(u32, u32), u64>,
 }
 
 impl Standstill {
-    /// Adds the stall of a thread in the open second, in nanoseconds.
+    /// Adds a stall of a thread to the current second, in nanoseconds.
     pub fn add(&mut self, process: u32, thread: u32, stall: u64) {
         *self.open.entry((process, thread)).or_default() += stall;
     }
@@ -47,7 +47,8 @@ impl Standstill {
 mod tests {
     use super::*;
 
-    /// Returns the results for seconds of stalls, each with process, thread and nanoseconds.
+    /// Returns the longest standstill of a process for each second of stalls, each with process, thread and
+    /// nanoseconds.
     fn seconds<const N: usize>(stalls: [&[(u32, u32, u64)]; N]) -> [u64; N] {
         let mut standstill = Standstill::default();
         stalls.map(|second| {

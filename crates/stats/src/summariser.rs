@@ -2,12 +2,14 @@
 //!
 //! It receives the sums of an interval and the time, and returns finished lines; it prints nothing. Formulas and format
 //! are those of Summariser and SummariserRunningSample in JMeter 5.6.3. The total starts with the first sample, so that
-//! its rate equals that of the table and of criteria. A delta starts when the previous delta was cleared.
+//! its rate equals that of the table and of criteria. The interval of a `+` line starts when the previous `+` line was
+//! returned.
 use lang::decimal_format::{fixed, percent};
 
 use crate::snapshot::Brief;
 
-/// Maximum delay of a report within its interval, in seconds.
+/// Time in seconds after the start of an interval in which a report may be returned; later, the report waits for the
+/// next interval.
 const WINDOW_S: i64 = 5;
 
 /// Numbers of users in the `+` line.
@@ -46,14 +48,14 @@ impl Summariser {
         }
     }
 
-    /// Starts the test.
+    /// Sets the start of the test, for both lines.
     pub fn start(&mut self, now_ms: i64) {
         for running in [&mut self.delta, &mut self.total] {
             (running.start_ms, running.end_ms) = (now_ms, now_ms);
         }
     }
 
-    /// Sets the start to that of the first sample. Later calls have no effect.
+    /// Moves the start of the test to the start of the first sample. Later calls have no effect.
     pub fn begin(&mut self, first_ms: i64) {
         if self.total.sums.count == 0 && self.delta.sums.count == 0 {
             self.start(first_ms);

@@ -37,10 +37,11 @@ const CAUSES_SHOWN: usize = 20;
 /// Facts about a run that its samples do not contain.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Frame {
-    /// Start and end of the run in ms since 1970.
+    /// Start of the run in ms since 1970.
     pub start_ms: i64,
+    /// End of the run in ms since 1970.
     pub end_ms: i64,
-    /// Usage of this process over the run: the difference between end and start; the memory peak is absolute.
+    /// CPU time of this process during the run; the memory peak is that of the whole process.
     pub usage: Usage,
 }
 
@@ -68,17 +69,18 @@ pub struct Summary {
     pub service: Spread,
     /// Response time in ms, from the intended start to the end.
     pub response: Spread,
-    /// Part of these times that was spent in this process, in ms.
+    /// Part of the service time that was spent in this process, in ms.
     pub lag: Spread,
     pub aggregate: Report,
     pub errors: Vec<ErrorLine>,
-    /// Results of requests and of assertions; only in runs with assertions.
+    /// Numbers of requests by their own result, and of responses by the result of their assertions; only in runs with
+    /// assertions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checks: Option<Answers>,
     /// Metrics of WebSocket connections; only in runs with such connections.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connections: Option<Connections>,
-    /// TLS handshakes; only in runs with TLS.
+    /// Numbers, times and costs of TLS handshakes; only in runs with TLS.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls: Option<Handshakes>,
     /// Cost of signing and encryption; only in runs with requests for a mobile gateway.
@@ -87,11 +89,11 @@ pub struct Summary {
     /// Waits for pooled connections; only in runs with connection pools.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pools: Option<PoolWaits>,
-    /// Metrics of each series; only in runs with series.
+    /// Statistics of each series of numbers that the plan extracts from responses.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<SeriesLine>,
     pub generator: Generator,
-    /// Peaks and sums over the seconds of the run.
+    /// Peaks and sums over the seconds of the run, such as stalls and full processors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub course: Option<Timeline>,
     pub counters: Counters,
@@ -112,7 +114,7 @@ pub struct Spread {
 #[derive(Clone, Debug, Serialize)]
 pub struct ErrorLine {
     pub count: u64,
-    /// Share of all errors, 0 to 1.
+    /// Number of errors with this cause divided by the number of all errors, 0 to 1.
     pub share: f64,
     pub kind: &'static str,
     pub code: String,
@@ -149,7 +151,8 @@ impl Summary {
 }
 
 impl Spread {
-    /// `max` is in nanoseconds; percentiles are limited to it.
+    /// Computes the statistics of a histogram of µs. `max` is the exact maximum in nanoseconds; no percentile exceeds
+    /// it.
     pub fn new(hist: &Hist, max: u64) -> Self {
         let max = max as f64 / 1e6;
         let at = |q: f64| (hist.quantile(q) as f64 / 1000.0).min(max);
@@ -210,7 +213,7 @@ impl Summary {
         }
     }
 
-    /// Adds metrics over time from the timeline: connections and TLS handshakes.
+    /// Adds what the run's seconds show: connections, rates of TLS handshakes, and the timeline itself.
     pub fn over_time(mut self, totals: &Totals, timeline: &Timeline) -> Self {
         self.connections = Connections::new(totals, timeline, self.duration_ms);
         self.tls =
@@ -219,13 +222,13 @@ impl Summary {
         self
     }
 
-    /// Adds the metrics of assertions, if the plan has assertions, even if none ran.
+    /// Adds the results of assertions. If the plan has assertions, they are added even if none ran.
     pub fn of_assertions(mut self, totals: &Totals, has_assertions: bool) -> Self {
         self.checks = Answers::new(totals, &totals.requests(), has_assertions);
         self
     }
 
-    /// Adds the series by their index. `names` are pairs of name and source.
+    /// Adds the statistics of each series. `names` are the series' names and sources, in the order of their index.
     pub fn with_series<'n>(
         mut self,
         totals: &Totals,
@@ -242,7 +245,7 @@ impl Summary {
         self.text_within(None)
     }
 
-    /// Returns the text for a terminal with `width` columns; tables omit what does not fit.
+    /// Returns the text for a terminal with `width` columns; tables omit columns that do not fit.
     pub fn text_within(&self, width: Option<usize>) -> String {
         let mut out = self.aggregate.text(width);
         if self.transactions > 0 {
@@ -366,7 +369,7 @@ impl Generator {
     }
 }
 
-/// Returns the sum of a metric over all transactions.
+/// Returns the sum of one metric over all transactions.
 fn of_transactions(totals: &Totals, figure: impl Fn(&Tally) -> u64) -> u64 {
     totals.rows().iter().filter(|row| row.transaction).map(|row| figure(&row.tally)).sum()
 }
@@ -376,7 +379,8 @@ fn is_none(count: &u64) -> bool {
     *count == 0
 }
 
-/// Breaks a line between words, so that words end within `width` if they can. Lines after the first are indented.
+/// Breaks a line between words so that it fits into `width` columns, unless a word is longer. Lines after the first are
+/// indented.
 fn folded(line: &str, indent: usize, width: usize) -> String {
     let (mut out, mut column) = (String::new(), 0);
     for word in line.split_inclusive(' ') {

@@ -13,18 +13,21 @@ pub struct Tally {
     pub errors: u64,
     /// Number of samples in flight at the end of the run; included in no other metric.
     pub cut: u64,
-    /// Sum of elapsed times in milliseconds.
+    /// Sum of the samples' elapsed times in whole milliseconds.
     pub sum_ms: u64,
-    /// Smallest and largest elapsed in milliseconds; `u64::MAX` and 0 without samples.
+    /// Smallest elapsed time in milliseconds; `u64::MAX` without samples.
     pub min_ms: u64,
+    /// Largest elapsed time in milliseconds; 0 without samples.
     pub max_ms: u64,
-    /// First start and last end in epoch milliseconds; `i64::MAX` and 0 without samples.
+    /// Start of the first sample in ms since 1970; `i64::MAX` without samples.
     pub first_start_ms: i64,
+    /// End of the last sample in ms since 1970; 0 without samples.
     pub last_end_ms: i64,
-    /// Number of bytes.
+    /// Number of bytes sent.
     pub sent: u64,
+    /// Number of bytes received.
     pub received: u64,
-    /// Sums and maxima in nanoseconds.
+    /// Sum of elapsed times in nanoseconds. The sums and maxima after it are in nanoseconds, too.
     pub sum_elapsed: u64,
     pub sum_latency: u64,
     pub sum_connect: u64,
@@ -32,7 +35,7 @@ pub struct Tally {
     pub max_elapsed: u64,
     pub max_response: u64,
     pub max_lag: u64,
-    /// Sums over all samples.
+    /// Time by phase, summed over all samples.
     pub phases: Phases,
     pub checks: Checks,
 }
@@ -60,7 +63,8 @@ impl Tally {
         checks: Checks { checked: 0, unexpected: 0, failed: 0 },
     };
 
-    /// Adds a sample that ended at `end_ms`. `value_ms` is the mean elapsed time of the samples that it stands for.
+    /// Adds a sample that ended at `end_ms`, in ms since 1970. `value_ms` is its elapsed time in ms, or the mean if the
+    /// sample stands for several.
     #[inline]
     pub(crate) fn add(&mut self, sample: &Sample, (elapsed_ms, value_ms): (u64, u64), end_ms: i64) {
         if sample.outcome == Outcome::CutByEnd {

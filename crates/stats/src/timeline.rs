@@ -9,15 +9,15 @@ use serde::Serialize;
 use crate::counter::Counter;
 use crate::snapshot_file::{Retransmits, Second};
 
-/// Number of seconds over which the best rate is computed.
+/// Number of consecutive seconds over which the best rate of opened connections is averaged.
 const SUSTAINED: usize = 10;
-/// Shortest interval whose processor usage counts. The last interval of a run may be a shorter part of a second.
+/// Shortest interval whose processor usage is evaluated. The last interval of a run may be a part of a second.
 const LEAST_MS: i64 = 500;
-/// Share of the processors from which they count as saturated.
+/// Used share of the run's processors from which they count as saturated.
 const FULL: f64 = 0.95;
-/// Maximum number of destinations with their own metrics.
+/// Maximum number of destinations whose retransmissions are listed.
 const MOST_DESTINATIONS: usize = 64;
-/// Number of unread bytes per socket below which growth is ignored.
+/// Number of unread bytes per socket below which their growth is ignored.
 const UNREAD_SOME: u64 = 4 << 10;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -27,32 +27,36 @@ pub struct Timeline {
     /// End of the last second in ms since 1970.
     #[serde(skip)]
     pub(crate) at_ms: i64,
-    /// Number of evaluated seconds, without shorter intervals.
+    /// Number of seconds whose processor usage was evaluated; a shorter last interval is left out.
     pub seconds: u64,
-    /// Number of seconds in which the run's own processes filled their processors, and the largest share.
+    /// Number of seconds in which the run's own processes saturated their processors.
     pub full_seconds: u64,
+    /// Largest used share of the run's processors in a second, 0 to 1.
     pub cpu_peak: f64,
-    /// Number of seconds in which all processors of the machine were full although the run did not fill them.
+    /// Number of seconds in which all processors of the machine were full although the run did not saturate its own.
     pub machine_full_seconds: u64,
+    /// Maximum number of held connections in a second.
     pub held_peak: u64,
     pub held_last: u64,
     pub opened: u64,
-    /// Time in which connections were being opened, ms.
+    /// Total length of the seconds in which a connection was opened, in ms.
     pub opening_ms: u64,
-    /// Largest rate of opened connections over ten consecutive seconds with openings, per second; 0 without such
-    /// seconds.
+    /// Largest rate of opened connections over ten consecutive seconds that all had openings, per second; 0 if there
+    /// were none.
     pub opened_best: f64,
+    /// Opened connections, and length in ms, of each of the last ten intervals.
     #[serde(skip)]
     pub(crate) recent: VecDeque<(u64, i64)>,
-    /// Maximum number of TLS handshakes of all kinds in a second.
+    /// Largest number of TLS handshakes per second in any second: full, resumed and failed ones.
     pub handshakes_best: f64,
     pub inbox_peak: u64,
     pub not_read_peak: u64,
     pub not_read_last: u64,
-    /// Unread bytes per socket: the maximum in a second, and the largest number of consecutive seconds in which they
-    /// grew.
+    /// Maximum number of unread bytes per socket in a second.
     pub unread_peak: u64,
+    /// Largest number of consecutive seconds in which the unread bytes per socket grew.
     pub unread_grew: u64,
+    /// Unread bytes per socket in the last second, and number of consecutive seconds in which they grew.
     #[serde(skip)]
     pub(crate) unread: (u64, u64),
     pub segments_out: u64,
@@ -63,35 +67,41 @@ pub struct Timeline {
     pub memory_pressures: u64,
     pub time_wait_peak: u64,
     pub load_peak: f64,
-    /// Resident memory of the run's processes over time, in bytes times seconds.
+    /// Integral of the resident memory of the run's processes over time, in bytes times seconds.
     #[serde(skip)]
     pub memory_byte_s: f64,
-    /// Smallest number of available bytes, and total memory in bytes; 0 if unknown.
+    /// Smallest available memory of the machine in bytes; 0 if unknown.
     pub memory_least: u64,
+    /// Total memory of the machine in bytes; 0 if unknown.
     pub memory_total: u64,
-    /// Number of stalls of the generator's cores, the longest stall in ms, and its time after the start in ms.
+    /// Number of stalls of the generator's cores.
     pub stalls: u64,
+    /// Length of the longest stall in ms.
     pub stall_longest_ms: u64,
+    /// End of the second with the longest stall, in ms after the start of the run.
     pub stall_at_ms: u64,
     /// Number of samples that were in flight, or were due to start, during a stall.
     pub stalled_samples: u64,
     #[serde(skip)]
     pub(crate) start_ms: i64,
-    /// Maximum number of rows that waited for the writer thread, and seconds spent writing.
+    /// Maximum number of result rows that waited for the writer thread.
     pub rows_waiting_peak: u64,
+    /// Seconds that the writer thread spent writing rows.
     pub write_s: f64,
-    /// Metrics of the JVM, if there is one.
+    /// Heap and garbage collections of the JVM, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub java: Option<Java>,
-    /// Retransmitted segments by destination, the most first; `None` if the kernel does not provide them.
+    /// Retransmitted segments by destination, in descending order; `None` if the kernel does not provide them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmits: Option<Vec<Retransmits>>,
-    /// Number of ports that are available, and the smallest number left; `None` if they were not counted.
+    /// Number of ports that the run's source addresses have for its destinations; `None` if they were not counted.
     pub ports: Option<u64>,
+    /// Smallest number of these ports that were free in a second; `None` if they were not counted.
     pub ports_least: Option<u64>,
 }
 
-/// The JVM over a run: heap in bytes, number of collections, and their total and longest time per second in ms.
+/// The JVM over a run: peak and maximum size of the heap in bytes, number of garbage collections, their total time in
+/// ms, and the largest time per second in ms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Java {
     pub heap_peak: u64,
@@ -102,8 +112,8 @@ pub struct Java {
 }
 
 impl Timeline {
-    /// `threads` is the number of threads that run users, on a machine with `processors` processors. `start_ms` is the
-    /// start of the run.
+    /// Starts a timeline at `start_ms`, in ms since 1970. `threads` is the number of threads that run users, on a
+    /// machine with `processors` processors.
     pub fn new(threads: u32, processors: u32, start_ms: i64) -> Self {
         let processors = f64::from(threads.min(processors.max(1)).max(1));
         Self { processors, at_ms: start_ms, start_ms, ..Self::default() }
@@ -199,7 +209,7 @@ impl Timeline {
         sums.sort_by(|a, b| (b.data + b.syn).cmp(&(a.data + a.syn)).then_with(|| a.to.cmp(&b.to)));
     }
 
-    /// For several stalls that ended in the same second their mean length is used, because cores usually stall
+    /// Adds the stalls that ended in a second. Of several, the mean length is used, because cores usually stall
     /// together.
     fn add_stalls(&mut self, second: &Second) {
         let stalls = second.counters.get(Counter::Stalls);

@@ -25,9 +25,9 @@ pub struct Row {
     pub service: Hist,
     /// Response times, from the intended start, µs.
     pub response: Hist,
-    /// Time spent in this process, µs.
+    /// Times spent in this process, µs.
     pub lag: Hist,
-    /// Waiting time of samples in flight at the end of the run, µs; included in no other metric.
+    /// Times that samples in flight at the end of the run had waited, µs; these samples are in no other metric.
     pub unanswered: Hist,
 }
 
@@ -109,7 +109,7 @@ impl Totals {
         self.causes.list()
     }
 
-    /// Returns a span's times in µs.
+    /// Returns the histogram of a span in µs.
     pub fn span(&self, span: Span) -> &Hist {
         &self.spans[span as usize]
     }
@@ -119,8 +119,8 @@ impl Totals {
         &self.closed
     }
 
-    /// Returns numbers from responses, indexed by the number of the series. Series without values may be missing at the
-    /// end.
+    /// Returns the sums of extracted numbers, indexed by the number of the series. Series without values may be missing
+    /// at the end.
     pub fn numbers(&self) -> &[Number] {
         &self.numbers
     }
@@ -144,7 +144,8 @@ impl Totals {
         self.sum("", |row| !row.transaction)
     }
 
-    /// Returns all samples with that name, of a sampler and of a transaction. Tables also show them in one line.
+    /// Returns all samples of a label: requests and transactions of this name together, which tables also show in one
+    /// line.
     pub fn of_name(&self, name: &str) -> Row {
         self.sum(name, |row| *row.name == *name)
     }

@@ -23,7 +23,7 @@ pub struct Target {
     pub percentiles: Vec<f32>,
 }
 
-/// Writes lines. It stores the measurement, the tags, and the conversion of metrics to fields.
+/// Writer of lines for InfluxDB, with the measurement and the tags that all lines have.
 #[derive(Clone, Debug)]
 pub struct LineFormat {
     measurement: String,

@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::growing::{Growing, MANY, add_to, insert_new};
 use super::{Adder, layout};
 
-/// A list counts as short compared with a list that has more than this many times as many bins.
+/// Ratio of the lengths of two lists above which the shorter list counts as short.
 const FEW_OF: usize = 8;
 /// Minimum length of a list that queues short additions. In shorter lists they are inserted at once.
 const LONG: usize = 8;

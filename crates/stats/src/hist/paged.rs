@@ -125,7 +125,7 @@ impl Hist {
         0
     }
 
-    /// Returns several quantiles.
+    /// Returns the values of several quantiles; see [`Self::quantile`].
     pub fn quantiles<const K: usize>(&self, quantiles: [f64; K]) -> [u64; K] {
         quantiles.map(|q| self.quantile(q))
     }

@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::buffer::{Buffer, MOST_ROW};
 use super::read::ReadError;
 
-/// A row of fields.
+/// A row of a CSV file, split into fields.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row<'a> {
     text: &'a [u8],
@@ -50,7 +50,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Reader of rows.
+/// Reader of the rows of a CSV file.
 #[derive(Debug)]
 pub(super) struct Rows<R> {
     buffer: Buffer<R>,

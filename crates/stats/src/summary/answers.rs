@@ -7,13 +7,13 @@ use crate::checks::Checks;
 use crate::grouped::{count, cut_percent, things};
 use crate::totals::{Row, Totals};
 
-/// Maximum number of labels in the text; the JSON contains all.
+/// Maximum number of labels in the summary's text; its JSON contains all.
 const SHOWN: usize = 5;
 
 /// Results of requests and of assertions in a run with assertions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Answers {
-    /// Number of requests whose transport and status were good.
+    /// Number of requests that succeeded apart from assertions: a complete response with a status below 400.
     pub requests_succeeded: u64,
     /// Number of responses that assertions checked.
     pub checked: u64,
@@ -22,8 +22,8 @@ pub struct Answers {
     /// Percentage of checked responses that were as expected; `None` if no response was checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checks_percent: Option<f64>,
-    /// Labels with checked responses, the worst percentage first. They include transactions that have assertions
-    /// themselves; these are not part of the sums.
+    /// Labels with checked responses, the lowest percentage first. The list includes transactions that have assertions
+    /// themselves; the sums above do not.
     pub labels: Vec<OfLabel>,
     /// Number of all requests.
     #[serde(skip)]
@@ -41,8 +41,8 @@ pub struct OfLabel {
 }
 
 impl Answers {
-    /// `has_assertions` is true if the plan has assertions. Returns `None` if no response was checked, unless the plan
-    /// has assertions and requests were made.
+    /// Computes the block. Returns `None` if no response was checked, unless the plan has assertions (`has_assertions`)
+    /// and requests were made.
     pub(super) fn new(totals: &Totals, requests: &Row, has_assertions: bool) -> Option<Self> {
         let Checks { checked, failed, .. } = requests.tally.checks;
         let of = |row: &Row| {

@@ -13,15 +13,19 @@ use super::{Spread, digits};
 /// Metrics of held connections over the run. Times are in ms.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Connections {
-    /// Number of connection attempts, of opened connections, and of failed attempts.
+    /// Number of connection attempts.
     pub started: u64,
+    /// Number of opened connections.
     pub opened: u64,
+    /// Number of failed connection attempts.
     pub failed: u64,
+    /// Maximum number of held connections in a second.
     pub held_peak: u64,
     /// Number of held connections in the last second.
     pub held_last: u64,
-    /// Connections opened per second in the seconds with openings, and in the best ten consecutive seconds.
+    /// Connections opened per second, averaged over the seconds in which a connection was opened.
     pub opened_per_s: f64,
+    /// Connections opened per second in the best ten consecutive seconds.
     pub opened_per_s_best_10s: f64,
     pub connect: Spread,
     pub upgrade: Spread,
@@ -29,17 +33,20 @@ pub struct Connections {
     pub messages_out: u64,
     pub message_bytes_in: u64,
     pub message_bytes_out: u64,
-    /// Rates over the whole run.
+    /// Messages received per second, over the whole run.
     pub messages_in_per_s: f64,
+    /// Messages sent per second, over the whole run.
     pub messages_out_per_s: f64,
     pub message: Spread,
     pub heartbeats_sent: u64,
     pub heartbeats_answered: u64,
     pub heartbeats_missed: u64,
     pub heartbeat: Spread,
-    /// Maximum number of bytes that were queued for users at the same time.
+    /// Maximum number of bytes in users' inboxes: messages that were received and not read yet.
     pub inbox_peak: u64,
+    /// Number of messages dropped because an inbox was full.
     pub inbox_dropped: u64,
+    /// Number of times that reading from a connection stopped because an inbox was full.
     pub reading_stopped: u64,
     pub closed: Vec<ClosedLine>,
     #[serde(skip)]
@@ -53,23 +60,25 @@ pub struct Connections {
 pub struct ClosedLine {
     pub count: u64,
     pub cause: CloseCause,
-    /// Close code or HTTP status; 0 for none.
+    /// WebSocket close code, or HTTP status of a refused upgrade; 0 for none.
     pub code: u16,
-    /// The description in the text output.
+    /// Description of the cause and code for the text output.
     pub words: String,
-    /// Advice about the cause, if there is any.
+    /// Advice for the user about the cause, if there is any.
     pub hint: Option<String>,
-    /// Milliseconds without a byte in either direction before the end.
+    /// Time without a byte in either direction before the end, in ms: 10th percentile.
     pub idle_p10_ms: u64,
+    /// Time without a byte in either direction before the end, in ms: median.
     pub idle_p50_ms: u64,
+    /// Time without a byte in either direction before the end, in ms: 90th percentile.
     pub idle_p90_ms: u64,
-    /// Median idle time in ms, if it is at least 5 s and the 10th and 90th percentiles are close together; otherwise
-    /// `None`.
+    /// Median of that idle time in ms if it is at least 5 s and the 10th and 90th percentiles are close together, so
+    /// that a timeout is likely; otherwise `None`.
     pub idle_common_ms: Option<u64>,
 }
 
 impl Connections {
-    /// Returns `None` for a run without WebSocket connections.
+    /// Computes the block; `None` for a run without WebSocket connections.
     pub(super) fn new(totals: &Totals, timeline: &Timeline, duration_ms: i64) -> Option<Self> {
         let n = |counter| totals.counters.get(counter);
         let (opened, failed) = (n(Counter::WsOpened), n(Counter::WsFailed));

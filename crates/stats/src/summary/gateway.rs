@@ -14,14 +14,15 @@ use super::digits;
 /// Cost of signing and encryption over the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Gateway {
-    /// Number of requests that were signed or encrypted.
+    /// Number of requests that were signed or encrypted, without those taken from the cache.
     pub sealed: u64,
-    /// Mean processor time per request in microseconds.
+    /// Mean processor time for signing and encrypting a request, in microseconds.
     pub cpu_us: f64,
     /// Share of this process's processor time that signing and encryption took.
     pub cpu_share: f64,
-    /// Requests that were resent from the cache, and requests that were not in the cache.
+    /// Number of requests that were sent as they were found in the cache.
     pub cache_hits: u64,
+    /// Number of requests that were not found in the cache.
     pub cache_misses: u64,
     /// Number of entries evicted from the cache for lack of space.
     pub cache_evictions: u64,

@@ -20,12 +20,13 @@ pub struct Handshakes {
     pub full: u64,
     pub resumed: u64,
     pub failed: u64,
-    /// Maximum number of handshakes of all kinds in a second.
+    /// Largest number of TLS handshakes per second in any second: full, resumed and failed ones.
     pub per_s_peak: f64,
-    /// Milliseconds from the end of the TCP handshake to the end of the TLS handshake.
+    /// Time from the end of the TCP handshake to the end of the TLS handshake, in ms.
     pub time: Spread,
-    /// Mean processor time per handshake in microseconds; 0 without handshakes.
+    /// Mean processor time of a full handshake in microseconds; 0 without full handshakes.
     pub full_cpu_us: f64,
+    /// Mean processor time of a resumed handshake in microseconds; 0 without resumed handshakes.
     pub resumed_cpu_us: f64,
     /// Share of this process's processor time that handshakes took.
     pub cpu_share: f64,

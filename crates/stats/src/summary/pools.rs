@@ -10,13 +10,13 @@ use crate::totals::Totals;
 
 use super::{Spread, digits};
 
-/// Requests to a pool for a connection, over the run.
+/// Counts and times of requests for a pooled connection, over the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PoolWaits {
     pub requests: u64,
     /// Number of requests that found no idle connection.
     pub waited: u64,
-    /// Milliseconds until a connection was free or the wait was given up, over all requests.
+    /// Time in ms until a connection was free or the wait was given up, over all requests for a connection.
     pub time: Spread,
 }
 

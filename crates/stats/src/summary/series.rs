@@ -6,14 +6,15 @@ use super::digits;
 use crate::grouped::{count, things};
 use crate::number::Number;
 
-/// Metrics of a series over the run.
+/// Statistics of one series over the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SeriesLine {
     pub name: String,
     /// The source of the values as the user specified it: a variable, `header:NAME` or `timing:METRIC`.
     pub source: String,
-    /// Number of numeric values, and of other values.
+    /// Number of values that are numbers.
     pub values: u64,
+    /// Number of values that are not numbers.
     pub no_numbers: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean: Option<f64>,
@@ -37,7 +38,7 @@ impl SeriesLine {
         }
     }
 
-    /// Returns a message about a series without a number; `None` if the series has one.
+    /// Returns a message if the series has no number, with the likely reason; otherwise `None`.
     pub fn missing(&self) -> Option<String> {
         let Self { name, source, .. } = self;
         match (self.values, self.no_numbers) {
