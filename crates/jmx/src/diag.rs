@@ -12,7 +12,7 @@ pub struct Span {
     pub end: u32,
 }
 
-/// Severity of a finding. Only an `Error` keeps a plan from running.
+/// Severity of a finding. Only a finding with severity `Error` keeps the plan from running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     Note,
@@ -37,18 +37,18 @@ pub struct Diag {
     /// Code of the finding, stable and in kebab case, for scripts and documentation.
     pub code: &'static str,
     pub severity: Severity,
-    /// Position of the finding in the text; `None` if it has no position.
+    /// Position of the finding in the text; `None` if the finding has no position.
     pub span: Option<Span>,
-    /// Line of the finding in the file, from 1; 0 if it has no position.
+    /// Line of the finding in the file, from 1; 0 if the finding has no position.
     pub line: u32,
     pub message: String,
     /// Advice on how to fix the problem that was found.
     pub help: Option<String>,
     /// Path of the element that the finding is about, such as `Test Plan > Users > Login`.
     pub element: Option<String>,
-    /// File to which `span` and `line` of the finding refer, if it is not the plan file itself.
+    /// File to which `span` and `line` refer; `None` for the plan file itself.
     pub file: Option<String>,
-    /// File that the finding is about, such as a missing one, if it is not `file`.
+    /// File that the finding is about, such as a missing one; `None` if that is the file of the finding's position.
     pub subject: Option<String>,
 }
 

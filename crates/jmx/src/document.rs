@@ -19,14 +19,14 @@ impl ElementId {
     }
 }
 
-/// Version attributes of the root element, written by JMeter. Absent attributes are empty.
+/// Version attributes of the plan file's root element. Absent attributes are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileVersion {
-    /// Format version of the plan file; `1.2` since JMeter 2.2.
+    /// Attribute `version`: format version of the plan file; `1.2` since JMeter 2.2.
     pub version: String,
-    /// Format version of the properties in the plan file.
+    /// Attribute `properties`: format version of the properties in the plan file.
     pub properties: String,
-    /// Version of the JMeter that wrote the plan file.
+    /// Attribute `jmeter`: version of the JMeter that wrote the plan file.
     pub jmeter: String,
 }
 
@@ -63,6 +63,7 @@ pub struct Included {
     pub name: String,
     /// Text of the included file, decoded to UTF-8.
     pub source: String,
+    /// Targets of the reference tags in the included file.
     pub(crate) references: References,
 }
 
@@ -79,12 +80,12 @@ pub struct Document {
 }
 
 impl Document {
-    /// File name passed to [`parse`](crate::parse).
+    /// Returns the file name that was passed to [`parse`](crate::parse).
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Text of the plan file, decoded to UTF-8 and otherwise unchanged.
+    /// Returns the text of the plan file, decoded to UTF-8 and otherwise unchanged.
     pub fn source(&self) -> &str {
         &self.source
     }
@@ -93,7 +94,7 @@ impl Document {
         &self.version
     }
 
-    /// Elements at the top level of the plan; usually only the Test Plan.
+    /// Returns the elements at the top level of the plan; usually only the Test Plan.
     pub fn roots(&self) -> &[ElementId] {
         &self.roots
     }
@@ -102,7 +103,7 @@ impl Document {
         &self.elements[id.index()]
     }
 
-    /// Files whose elements were grafted into the document.
+    /// Returns the files whose elements were grafted into the document.
     pub fn included(&self) -> &[Included] {
         &self.included
     }
@@ -117,7 +118,7 @@ impl Document {
         (0..self.elements.len() as u32).map(ElementId)
     }
 
-    /// Number of elements in the document.
+    /// Returns the number of elements in the document.
     pub fn len(&self) -> usize {
         self.elements.len()
     }
@@ -145,7 +146,7 @@ impl Document {
         path_in(&self.elements, id)
     }
 
-    /// Line of the element's start tag, from 1.
+    /// Returns the line of the element's start tag, from 1.
     pub fn line(&self, id: ElementId) -> u32 {
         self.element(id).line
     }

@@ -6,7 +6,8 @@
 use crate::{Document, ElementId, Included};
 
 impl Document {
-    /// Adds a file whose elements will be grafted; returns its index for [`Document::graft`].
+    /// Adds a file to the list of included files, before its elements are grafted. Returns the file's index for
+    /// [`Document::graft`].
     pub fn include(&mut self, name: String, from: &Document) -> u32 {
         let (source, references) = (from.source.clone(), from.references.clone());
         self.included.push(Included { name, source, references });
@@ -23,8 +24,9 @@ impl Document {
         self.elements[id.index()].enabled = enabled;
     }
 
-    /// Copies `root` of another document with its subtree, as the last child of `parent`. `file` is the index of that
-    /// document's file; `None` if it is this document's own file.
+    /// Copies the element `root` of another document with its subtree, as the last child of `parent`. `file` is the
+    /// index of the other document's file among the included ones; `None` if the element is from this document's own
+    /// file.
     pub fn graft(
         &mut self,
         parent: ElementId,

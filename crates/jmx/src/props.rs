@@ -11,7 +11,7 @@ pub struct Props(pub(crate) Vec<Prop>);
 /// One property of an element: its name and value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prop {
-    /// The attribute `name`. Inside a collection it often has no meaning, and it may be empty.
+    /// Attribute `name` of the property. Members of a collection often have a meaningless or empty name.
     pub name: String,
     pub value: Value,
     /// Line of the property's XML tag, from 1.
@@ -38,9 +38,9 @@ pub enum Value {
     Object(Box<Object>),
     /// A property `collectionProp`: a list of properties.
     List(Vec<Prop>),
-    /// A property `mapProp`: entries by name.
+    /// A property `mapProp`: a list of properties with different names.
     Map(Vec<Prop>),
-    /// A property `objProp` or of an unknown tag, with its XML.
+    /// A property `objProp`, or one with an unknown tag; contains its XML.
     Other(Box<Tagged>),
 }
 
@@ -57,7 +57,7 @@ pub struct Object {
     pub props: Props,
 }
 
-/// XML of a property that this crate does not interpret.
+/// XML of a property that this crate keeps without interpreting it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tagged {
     pub tag: String,

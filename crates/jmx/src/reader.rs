@@ -57,7 +57,7 @@ enum Frame {
     Root,
     Tree {
         owner: Option<ElementId>,
-        /// The last element of the tree whose `hashTree` was not read yet.
+        /// The last element of the tree, while its own `hashTree` has not been read.
         last: Option<ElementId>,
     },
     Element(ElementId),
@@ -67,7 +67,7 @@ enum Frame {
 
 struct Builder {
     version: FileVersion,
-    /// True for plan files of format 1.0, in which names and values are URL-encoded.
+    /// True for plan files of format 1.0, in which names and values of properties are URL-encoded.
     encoded: bool,
     elements: Vec<Element>,
     roots: Vec<ElementId>,
@@ -76,17 +76,17 @@ struct Builder {
     stack: Vec<Frame>,
     /// Number of open tags within a skipped tag, including that tag.
     skipped: usize,
-    /// End position of the last XML event that was read.
+    /// End position of the last XML event that was read, in bytes.
     end: u32,
     lines: Lines,
     references: References,
-    /// Number of bytes read so far for reference tags.
+    /// Number of bytes of targets that were read in place of reference tags.
     added: usize,
-    /// Name that the next tag gets instead of its own, for a reference that keeps its name.
+    /// Name that the next tag gets instead of its own: the name of the reference tag for which the next tag is read.
     rename: Option<String>,
 }
 
-/// Line counter that moves forward with the reader.
+/// Line counter for increasing positions in the text.
 struct Lines {
     at: usize,
     line: u32,
@@ -121,7 +121,7 @@ impl Builder {
         }
     }
 
-    /// Reads a part of the plan's text: the whole text, or the target tag of a reference.
+    /// Reads a part of the plan's text into the document: the whole text, or the target of a reference tag.
     fn read(&mut self, source: &str, part: Span) -> Result<(), NotXml> {
         let base = part.start as usize;
         let mut reader = Reader::from_str(&source[base..part.end as usize]);
@@ -264,7 +264,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Returns the nesting limit that one more tag would exceed, if any.
+    /// Returns the nesting limit that would be exceeded by opening one more tag, if any.
     fn too_deep(&self) -> Option<usize> {
         // Tree tags are at the bottom of the stack, because an element's tags are closed before its tree begins.
         let is_tree = |frame: &Frame| matches!(frame, Frame::Root | Frame::Tree { .. });
@@ -465,8 +465,8 @@ impl Builder {
         }
     }
 
-    /// Appends to the text of the innermost tag, if it has text. As in XStream, only text before the first child
-    /// counts.
+    /// Appends text to the innermost open tag if that is a tag with text. As in XStream, only text before the tag's
+    /// first child counts.
     fn append(&mut self, add: impl FnOnce(&mut String)) {
         if self.skipped > 0 {
             return;
@@ -503,7 +503,8 @@ impl Builder {
         }
     }
 
-    /// Properties override XML attributes of the same meaning, because JMeter reads the properties later.
+    /// Completes an element. Properties override XML attributes of the same meaning, because JMeter reads the
+    /// properties later.
     fn settle(&mut self, id: ElementId) {
         let element = &mut self.elements[id.index()];
         element.props.0.shrink_to_fit();

@@ -27,7 +27,7 @@ pub(crate) struct References(BTreeMap<u32, Reference>);
 pub(crate) struct Reference {
     /// Value of the attribute `reference`: a path to another tag.
     pub(crate) path: String,
-    /// True if the target takes the name of the reference tag, because the tag names a field of an object.
+    /// True if the target is read under the name of the reference tag, because the tag names a field of an object.
     pub(crate) keeps_name: bool,
     /// Span of the reference from its start tag to its end tag.
     pub(crate) extent: Span,
@@ -36,13 +36,13 @@ pub(crate) struct Reference {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// Span of the target from its start tag to its end tag, and the line of its start.
+    /// The target's span from its start tag to its end tag, and the line of the start tag.
     There(Span, u32),
-    /// The target of the reference contains the reference itself.
+    /// The target contains the reference itself.
     Around,
-    /// The target is not allowed at this position, for example an element in place of a property.
+    /// The target exists but is not allowed at the reference's position, for example an element in place of a property.
     Unfit,
-    /// No tag read before the reference has this path.
+    /// No tag before the reference matches the path.
     Nowhere,
 }
 
@@ -125,11 +125,11 @@ enum Holds {
     Fields,
 }
 
-/// An XML tag that was opened, as the reference search sees it.
+/// An XML tag in the pass that finds references.
 struct Node {
     parent: Option<u32>,
     holds: Holds,
-    /// Span and line of the tag, set when the tag is closed; `None` for a reference.
+    /// Span and line of the tag, once its end tag was read; `None` for a reference.
     read: Option<(Span, u32)>,
     open: bool,
     /// True if the tag is a reference or inside a reference, where content is ignored.
@@ -141,9 +141,9 @@ struct Node {
 #[derive(Default)]
 struct Pass {
     nodes: Vec<Node>,
-    /// Child tags by the number of their parent and their part of a path.
+    /// Tags by the number of their parent tag and their part of a path, such as `name[2]`.
     children: HashMap<(u32, String), u32>,
-    /// Number of child tags with each name in a tag.
+    /// Number of child tags by the number of the parent tag and the name of the children.
     counts: HashMap<(u32, String), u32>,
     at: Option<u32>,
     found: BTreeMap<u32, Reference>,
@@ -152,7 +152,8 @@ struct Pass {
 }
 
 impl Pass {
-    /// Reads all tags. Stops silently where the text is not well-formed XML; the main reader reports that error.
+    /// Reads all tags of a file and finds its references. Stops silently where the text is not well-formed XML, because
+    /// the main reader reports that error.
     fn read(&mut self, source: &str) {
         self.line = 1;
         let mut reader = Reader::from_str(source);
@@ -233,7 +234,7 @@ impl Pass {
         self.at = node.parent;
     }
 
-    /// Returns whether a tag is an element or a tree, and whether it contains elements.
+    /// Returns two flags: true if a tag is an element or a tree, and true if the tag contains elements.
     fn sort(&self, node: &Node) -> (bool, bool) {
         let around = node.parent.map(|parent| self.nodes[parent as usize].holds);
         (around == Some(Holds::Elements), node.holds == Holds::Elements)

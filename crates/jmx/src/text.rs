@@ -3,7 +3,7 @@
 //! XStream writes and reads references to characters that XML forbids, such as `&#x1;`; so does this module. Only the
 //! five predefined entities are expanded; others stay as they are.
 
-/// The character of a reference, given the text between `&` and `;`.
+/// The result of decoding a character reference, given the text between `&` and `;`.
 pub(crate) enum Reference {
     Char(char),
     /// A character reference whose number is not a character, such as a surrogate.
@@ -48,8 +48,8 @@ pub(crate) fn push_lines(out: &mut String, text: &str) {
     out.push_str(rest);
 }
 
-/// Decodes an attribute value: references are resolved, and literal white space becomes spaces. The flag is true for a
-/// bad reference.
+/// Decodes an attribute value: references are resolved, and literal white space becomes spaces. Returns the value, and
+/// true if a reference is invalid.
 pub(crate) fn attribute(raw: &str) -> (String, bool) {
     let mut out = String::with_capacity(raw.len());
     let mut bad = false;
@@ -93,7 +93,7 @@ fn push_spaces(out: &mut String, text: &str) {
     if text.contains('\t') { out.push_str(&text.replace('\t', " ")) } else { out.push_str(text) }
 }
 
-/// Decodes `application/x-www-form-urlencoded`, in which files of format 1.0 have names and values.
+/// Decodes `application/x-www-form-urlencoded`, the encoding of names and values in plan files of format 1.0.
 pub(crate) fn url_decode(text: &str) -> String {
     let mut out = Vec::with_capacity(text.len());
     let bytes = text.as_bytes();

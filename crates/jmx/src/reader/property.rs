@@ -3,14 +3,14 @@
 use super::{Attributes, Builder, EventPosition, Frame, short, tagged};
 use crate::{Diag, Kind, Object, Prop, Props, Tagged, Value};
 
-/// A property whose end tag was not read yet.
+/// A property whose end tag has not been read.
 pub(super) struct Open {
     pub(super) name: String,
     pub(super) line: u32,
     pub(super) shape: Shape,
 }
 
-/// The value of a property while it is read.
+/// The value of a property, as far as it has been read.
 pub(super) enum Shape {
     Scalar(Kind, String),
     Object(Box<Object>),
@@ -107,8 +107,9 @@ fn bad_number(name: &str, tag: &str, text: &str) -> Diag {
     .help("JMeter cannot load this file; write it as a stringProp")
 }
 
-/// Converts an XML property that has no reader of its own. Its name is the child `name`, or the attribute `name`.
-/// Numbers that JMeter writes as `<doubleProp><name>…</name><value>…</value></doubleProp>` become scalars.
+/// Converts the XML of a property that the reader does not interpret to a property. Its name is the text of the child
+/// `name`, or the attribute `name`. Numbers that JMeter writes as
+/// `<doubleProp><name>…</name><value>…</value></doubleProp>` become scalars.
 pub(super) fn property_of(tagged: Tagged, line: u32) -> Prop {
     let name =
         tagged.child("name").map(|child| child.text.as_str()).or_else(|| tagged.attribute("name"));

@@ -12,7 +12,8 @@ const NOT_LOADED: &str =
     "JMeter cannot load this file; replace the reference by the properties that it refers to";
 
 impl Builder {
-    /// Reads the target of a reference tag, or reports an error. False: the tag at this position is not a reference.
+    /// Reads the target of a reference tag, or reports an error. Returns false if the tag at this position is not a
+    /// reference.
     pub(super) fn refer(&mut self, source: &str, place: EventPosition) -> Result<bool, NotXml> {
         if self.skipped > 0 {
             return Ok(false);
@@ -47,8 +48,8 @@ impl Builder {
         Ok(true)
     }
 
-    /// Merges the element just read with an equal element of the same tree. The children of the first are dropped, and
-    /// the tree that follows provides the new ones.
+    /// If the element just read equals an earlier element of the same tree, keeps only the earlier one. The children of
+    /// the earlier element are dropped, and the tree that follows provides new ones.
     fn merge(&mut self) {
         let Some(Frame::Tree { owner, last: Some(new) }) = self.stack.last() else { return };
         let (owner, new) = (*owner, *new);
