@@ -13,7 +13,7 @@ const PLUGINS: &str = include_str!("plugins.txt");
 /// A file of JMeter or of a plug-in, in a Maven repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Artefact {
-    /// Name of the artefact's file in a release of JMeter.
+    /// Name of the file in a JMeter release.
     pub file: &'static str,
     /// The file's length in bytes.
     pub bytes: u64,
@@ -26,7 +26,7 @@ pub struct Artefact {
 }
 
 impl Artefact {
-    /// Returns the artefact's path in a Maven repository.
+    /// Returns the artefact's path relative to the root of a Maven repository.
     pub fn path(&self) -> String {
         let Self { group, name, version, classifier, .. } = self;
         let group = group.replace('.', "/");
@@ -34,7 +34,7 @@ impl Artefact {
         format!("{group}/{name}/{version}/{name}-{version}{classifier}.jar")
     }
 
-    /// Returns the artefact's path below JMeter's folder.
+    /// Returns the artefact's path relative to JMeter's folder.
     pub fn place(&self) -> String {
         let own = self.group == "org.apache.jmeter";
         match self.name {
@@ -49,7 +49,7 @@ impl Artefact {
         }
     }
 
-    /// Returns true for the artefact whose contents, not the jar itself, belong into JMeter's folder.
+    /// Returns true for the artefact that is unpacked into JMeter's folder instead of being stored there as a jar.
     pub fn is_config(&self) -> bool {
         self.name == "ApacheJMeter_config"
     }

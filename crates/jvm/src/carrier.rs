@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-/// Sends a message to Java and returns the reply, on the thread that runs in [`Carrier::serve`].
+/// Function that sends a message to Java and returns the reply. The function works only on the thread that runs
+/// [`Carrier::serve`].
 pub(crate) type Carry<'a> = dyn FnMut(&[u8]) -> Result<Vec<u8>, String> + 'a;
 
 /// Carries messages between worker threads and Java.
 pub(crate) trait Carrier: Send + Sync + std::fmt::Debug {
-    /// Lets this thread carry messages while `work` runs. The thread has this name in Java. `work` gets the operating
-    /// system's number of the thread that runs Java, and a function that carries a message.
+    /// Lets this thread carry messages while `work` runs. In Java, the thread is called `name`. `work` gets the
+    /// operating system's ID of the thread that runs Java, and the function that carries a message.
     fn serve(&self, name: &str, work: &mut dyn FnMut(i32, &mut Carry<'_>)) -> Result<(), String>;
 
     /// Returns the reason why Java's own process has ended; `None` if there is no such process or it still runs.
@@ -16,7 +17,7 @@ pub(crate) trait Carrier: Send + Sync + std::fmt::Debug {
         None
     }
 
-    /// Waits up to `patience` for Java to end, and ends this process with the same exit code, or with `least` instead
-    /// of 0.
+    /// Waits up to `patience` for Java to end, and then ends this process with Java's exit code, or with `least` if the
+    /// code is 0.
     fn exit(&self, patience: Duration, least: u8);
 }

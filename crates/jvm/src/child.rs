@@ -34,15 +34,16 @@ pub(crate) struct Child {
     shared: Arc<Shared>,
 }
 
-/// State shared with the thread that reads replies from the child.
+/// State that is shared with the thread that reads the child's replies.
 #[derive(Default)]
 struct Shared {
-    /// Threads that wait for a reply, by number. After the child has ended, no thread can begin to wait.
+    /// For each thread that waits for a reply, by the thread's number: the channel for the reply. After the child has
+    /// ended, no thread can be added.
     waiting: Mutex<HashMap<u32, Sender<Frame>>>,
     ended: OnceLock<Ended>,
 }
 
-/// How the child process ended.
+/// The end of the child process: its description and its exit code.
 #[derive(Clone, Debug)]
 struct Ended {
     words: String,
@@ -57,8 +58,8 @@ struct Frame {
     content: Vec<u8>,
 }
 
-/// A file with the child's options, deleted when this value is dropped. Only its owner may read it, because options may
-/// contain passwords, and all users of the machine can see command lines.
+/// A file with the child's options; dropping this value deletes the file. Only its owner may read it, because options
+/// may contain passwords and all users of the machine can see command lines.
 struct Arguments(PathBuf);
 
 impl Arguments {
@@ -135,7 +136,7 @@ impl Child {
         Ok(Self { process, input: Mutex::new(input), numbers: AtomicU32::new(0), shared })
     }
 
-    /// Sends a frame to the child and returns its reply.
+    /// Sends a frame to the child, and waits for the reply.
     fn ask(&self, frame: &Frame, replies: &Receiver<Frame>) -> Result<Frame, String> {
         // If the frame cannot be sent, the child has ended, and the thread that reads replies reports that.
         let _ = self.send(frame);
@@ -196,7 +197,7 @@ impl Carrier for Child {
 }
 
 impl Shared {
-    /// Returns the reason why no reply came from the child.
+    /// Returns the reason why no reply will come from the child.
     fn words(&self) -> String {
         let ended = self.ended.get().map(|ended| ended.words.clone());
         ended.unwrap_or_else(|| "the Java process sent no reply".into())

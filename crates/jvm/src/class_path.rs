@@ -54,7 +54,7 @@ impl ClassPath {
         path
     }
 
-    /// Returns the class path in the form of Java's `-cp` option.
+    /// Returns the class path as one string for Java's option `-cp`.
     pub fn joined(&self) -> String {
         let names: Vec<_> = self.entries.iter().map(|entry| entry.to_string_lossy()).collect();
         names.join(":")
@@ -98,7 +98,7 @@ impl ClassPath {
         }
     }
 
-    /// Adds an entry that is not in the path yet. Java searches the first of equal entries only.
+    /// Adds an entry unless the class path contains it. Java would ignore the second of two equal entries.
     fn add(&mut self, entry: PathBuf) {
         if !self.entries.contains(&entry) {
             self.entries.push(entry);

@@ -30,7 +30,7 @@ pub enum HomeOrigin {
 }
 
 impl HomeOrigin {
-    /// Returns how the JMeter was named, for messages: a flag, a variable or a command.
+    /// Returns the flag, variable or command by which the JMeter was found, for messages.
     pub fn words(self) -> &'static str {
         match self {
             Self::Own(origin) => origin.words("--jmeter-home", "JMETER_HOME"),
@@ -42,7 +42,7 @@ impl HomeOrigin {
 /// Error: no jars of JMeter were found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoHome {
-    /// A named folder that is not a JMeter home, and the flag or variable that named it.
+    /// A folder that the user named but is not a JMeter home, with the flag or variable that named it.
     named: Option<(PathBuf, &'static str)>,
 }
 
@@ -105,7 +105,7 @@ pub fn installed(cache: &Path) -> PathBuf {
     cache.join("jvm").join(format!("jmeter-{VERSION}"))
 }
 
-/// Returns the JMeter in a folder, if there is one.
+/// Returns the JMeter installation in a folder; `None` if the folder contains none.
 pub(crate) fn look(folder: &Path, origin: HomeOrigin) -> Option<Home> {
     // The working folder does not change, but elements may ask for the absolute path.
     let folder = folder.canonicalize().ok()?;

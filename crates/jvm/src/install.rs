@@ -33,9 +33,9 @@ pub struct Progress {
 /// The result of an installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Installed {
-    /// The set was already complete.
+    /// The set of jars was already complete; contains its folder.
     Already(PathBuf),
-    /// The set was installed or completed.
+    /// The set of jars was installed or completed; contains its folder.
     Made(PathBuf),
 }
 
@@ -154,7 +154,7 @@ fn fetch_all(
     trouble.map_or(Ok(()), Err)
 }
 
-/// Downloads one artefact to its place in the folder, unless it is there.
+/// Downloads one artefact into the folder, unless the folder already contains it.
 fn fetch(one: &Artefact, part: &Path, repository: &Repository) -> Result<(), String> {
     let place = part.join(one.place());
     if repository::is_file(one, &place) {
@@ -172,7 +172,7 @@ pub(crate) fn write(place: &Path, content: &[u8]) -> Result<(), String> {
         .map_err(|error| format!("cannot write {}: {error}", place.display()))
 }
 
-/// Unpacks the files below `bin` from the config artefact.
+/// Unpacks the files below `bin` from the artefact with JMeter's configuration.
 fn unpack(jar: &Path, folder: &Path) -> Result<(), String> {
     let trouble = |error: String| format!("cannot unpack {}: {error}", jar.display());
     let file = fs::File::open(jar).map_err(|error| trouble(error.to_string()))?;

@@ -43,7 +43,8 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// Returns the words for the origin, for messages that name this flag and this environment variable.
+    /// Returns the origin of the path in words. `flag` and `variable` are the flag and environment variable that can
+    /// name the path.
     pub fn words(self, flag: &'static str, variable: &'static str) -> &'static str {
         match self {
             Self::Asked => flag,
@@ -66,7 +67,7 @@ pub(crate) struct Surroundings {
 }
 
 impl Surroundings {
-    /// Returns the places that this process's environment names.
+    /// Returns the places named in this process's environment, and the usual folders.
     pub(crate) fn here() -> Self {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let mut places: Vec<PathBuf> = PLACES.iter().map(PathBuf::from).collect();
@@ -156,7 +157,7 @@ fn folders(place: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Returns the Java in a folder, or the reason why it is not suitable.
+/// Returns the Java in a folder, or the reason why the Java is unsuitable.
 fn look(home: &Path, origin: Origin) -> Result<Java, String> {
     let release = std::fs::read_to_string(home.join("release")).map_err(|_| {
         if home.is_dir() {

@@ -25,14 +25,16 @@ const OPENED: &[&str] = &[
     "java.desktop/sun.swing",
 ];
 
-/// Options for a large young generation from the start: each time that it is full, the garbage collector stops all
-/// workers. Heaps below [`SMALL`] bytes are too small for it.
+/// Options for a large young generation from the start, because garbage collection stops all workers each time that the
+/// young generation is full.
 const ROOM: &[&str] = &["-Xms80m", "-XX:NewSize=64m"];
+/// Heap size in bytes below which [`ROOM`] is not used: such a heap has no space for a large young generation.
 const SMALL: usize = 256 << 20;
 
-/// Option for a heap in large pages. In a virtual machine, address translation of small pages costs a tenth of a JDBC
-/// statement. Java warns if the system has no large pages.
+/// Option that stores the heap in large pages. In a virtual machine, address translation of small pages costs a tenth
+/// of a JDBC statement's time. Java warns if the system has no large pages.
 const LARGE_PAGES: &str = "-XX:+UseTransparentHugePages";
+/// File in which the kernel shows whether programs can have large pages.
 const HAS_LARGE_PAGES: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 
 /// Stack size of a thread without `-Xss`, in bytes: Java's own default.
@@ -76,8 +78,8 @@ pub(crate) fn options(
     options
 }
 
-/// Joins options with their values by `=`: Java's command line has the values as separate arguments, but a JVM in
-/// this process needs one string per option.
+/// Joins each option with its value by `=`. Java's command line takes the values as separate arguments, but a JVM that
+/// runs in this process needs one string per option.
 fn joined(options: &[String]) -> Vec<String> {
     const WITH_VALUE: &[&str] = &["--add-opens", "--add-exports", "--add-modules", "--add-reads"];
     let mut out: Vec<String> = Vec::new();
@@ -95,25 +97,25 @@ fn joined(options: &[String]) -> Vec<String> {
     out
 }
 
-/// Returns true for an option that selects a garbage collector. Java refuses two of them.
+/// Returns true for an option that selects a garbage collector. Java refuses two such options.
 fn is_collector(option: &str) -> bool {
     option.starts_with("-XX:+Use") && option.ends_with("GC")
 }
 
-/// Returns true if the heap is not small and the user has not set the sizes of its parts.
+/// Returns true if the maximum heap is at least [`SMALL`] and the user has set no size of a part of the heap.
 fn is_roomy(settings: &Settings) -> bool {
     let divides = |option: &String| option.starts_with("-Xm") || option.contains("NewSize");
     let heap = settings.heap.as_deref().map_or(Some(SMALL), size);
     !settings.options.iter().any(divides) && heap.is_some_and(|heap| heap >= SMALL)
 }
 
-/// Returns true if the kernel gives large pages on request. The kernel's text lists all modes, with the current one in
-/// brackets.
+/// Returns true if the kernel gives large pages to programs that request them. `words` is the kernel's list of modes,
+/// with the current one in brackets.
 fn gives_large_pages(words: &str) -> bool {
     words.contains("[madvise]") || words.contains("[always]")
 }
 
-/// Parses a memory size as Java writes it, and returns bytes.
+/// Parses a memory size in Java's notation, such as `512m`, and returns bytes.
 fn size(text: &str) -> Option<usize> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match text[digits.len()..].to_ascii_lowercase().as_str() {

@@ -8,12 +8,15 @@ use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering::Acquire, Orde
 
 use rustix::thread::futex;
 
-/// Marks an empty stack, and the end of the list below the lowest slot. Slots count from 1 in the stack.
+/// Value that marks an empty stack, and the end of the stack below its lowest slot. Slot numbers in the stack start at
+/// 1.
 const NONE: u32 = 0;
 
-/// Values of a slot's futex: parked, woken to work, woken to end.
+/// Value of a slot's futex: the worker is parked.
 const PARKED: u32 = 0;
+/// Value of a slot's futex: the worker is woken to look for a task.
 const TO_WORK: u32 = 1;
+/// Value of a slot's futex: the worker is woken to end.
 const TO_END: u32 = 2;
 
 /// The reason why a parked worker was woken.
@@ -25,35 +28,35 @@ pub(crate) enum Call {
     End,
 }
 
-/// The task that a worker runs.
+/// A task that is being run, and its worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Running {
-    /// The operating system's number of the worker's thread.
+    /// The operating system's ID of the worker's thread.
     pub(crate) thread: i32,
-    /// Number of the task among all tasks that this slot has run.
+    /// Number of the task among all tasks that were run in the worker's slot.
     pub(crate) task: u64,
     pub(crate) user: u64,
 }
 
 #[derive(Debug, Default)]
 struct Slot {
-    /// The slot below this slot in the stack of parked workers.
+    /// Number of the next slot below this one in the stack of parked workers.
     below: AtomicU32,
     call: AtomicU32,
-    /// Time when the worker was parked, by the caller's clock.
+    /// Time when the worker was parked, by the caller's clock in ms.
     since: AtomicU64,
     thread: AtomicI32,
     user: AtomicU64,
-    /// Number of tasks begun plus number of tasks done: odd while a task runs.
+    /// Number of started tasks plus number of finished tasks: odd while a task runs.
     tasks: AtomicU64,
 }
 
-/// The slots of all workers, and the stack of parked workers.
+/// The slots of all workers, and the stack of those that are parked.
 #[derive(Debug)]
 pub(crate) struct Slots {
     all: Box<[Slot]>,
-    /// Top of the stack. The lower half is the slot's number. The upper half is a generation, so that a stack that has
-    /// changed in between is not taken for the same (ABA problem).
+    /// The lower half is the number of the topmost slot. The upper half is a generation, by which a changed stack
+    /// differs even if the same slot is on top again (ABA problem).
     top: AtomicU64,
 }
 
@@ -110,7 +113,8 @@ impl Slots {
         }
     }
 
-    /// Ends workers that were parked before `earlier`, as far as `may_end` allows. Those parked longest end first.
+    /// Ends workers that were parked before the time `earlier`, those parked longest first, each only if `may_end`
+    /// returns true.
     pub(crate) fn end_parked(&self, earlier: u64, mut may_end: impl FnMut() -> bool) {
         let empty = |top| Some(after(top, NONE));
         let taken = self.top.fetch_update(std::sync::atomic::Ordering::SeqCst, Acquire, empty);
@@ -149,7 +153,7 @@ impl Slots {
         self.all[slot as usize].tasks.fetch_add(1, Release);
     }
 
-    /// Returns the running tasks with their slots.
+    /// Returns the tasks that are being run, with the slots of their workers.
     pub(crate) fn running(&self) -> impl Iterator<Item = (u32, Running)> + '_ {
         (0..).zip(&self.all).filter_map(|(at, slot)| {
             let task = slot.tasks.load(Acquire);
@@ -160,7 +164,7 @@ impl Slots {
     }
 }
 
-/// Returns the stack's next state: the next generation, with the slot `place` on top.
+/// Returns the value of `top` after the next change: the next generation, with slot `place` on top.
 fn after(top: u64, place: u32) -> u64 {
     (((top >> 32) + 1) << 32) | u64::from(place)
 }

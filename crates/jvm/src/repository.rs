@@ -40,7 +40,7 @@ impl Repository {
         Self::at(&url, local)
     }
 
-    /// Returns the repository at `url`. The folder `local` is searched first.
+    /// Returns the repository at `url`. Artefacts are first searched in `local`, Maven's local repository.
     pub fn at(url: &str, local: Option<PathBuf>) -> Self {
         let config = Agent::config_builder()
             .timeout_connect(Some(Duration::from_secs(20)))
@@ -83,7 +83,7 @@ impl Repository {
         Err(trouble)
     }
 
-    /// Downloads a file. The error contains a message, and true if another attempt is useless.
+    /// Downloads a file. An error contains a message, and true if a further attempt would fail too.
     fn fetch(&self, url: &str, bytes: u64) -> Result<Vec<u8>, (String, bool)> {
         let failed = |error: ureq::Error| {
             let for_good = matches!(&error, ureq::Error::StatusCode(status) if *status < 500);

@@ -26,7 +26,7 @@ pub const SYSTEM: &str = "throng.jvm.system";
 /// Property in which a run passes its log levels to Java's loggers: `category=LEVEL`, one a line. Users do not set it.
 pub const LEVELS: &str = "throng.jvm.log";
 
-/// Default maximum number of threads that run Java.
+/// Default maximum number of worker threads.
 pub const THREADS: usize = 1000;
 
 /// Separator of options in `throng.jvm.options`: one option per line, because an option may contain blanks.
@@ -37,15 +37,15 @@ pub const SEPARATOR: char = '\n';
 pub struct Settings {
     /// `--java-home`: the only Java to use.
     pub java_home: Option<PathBuf>,
-    /// `--jmeter-home`: the only JMeter whose jars are used.
+    /// `--jmeter-home`: the only JMeter installation whose jars are used.
     pub jmeter_home: Option<PathBuf>,
     /// `--jvm-heap`: maximum size of the heap, as Java writes it.
     pub heap: Option<String>,
     /// `--jvm-isolated`: true if the JVM runs in a child process.
     pub isolated: bool,
-    /// System properties of the run, as options (`-Dname=value`).
+    /// System properties of the run, each as an option `-Dname=value`.
     pub system: Vec<String>,
-    /// `--jvm-option`: further options, which override Throng's own.
+    /// `--jvm-option`: further options of the JVM, which override Throng's own.
     pub options: Vec<String>,
     /// `--jvm-threads`: maximum number of worker threads; 0 means [`THREADS`].
     pub threads: usize,

@@ -19,46 +19,45 @@ use crate::workers::Shared;
 /// A message to the supervisor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Notice {
-    /// A task was queued while no worker was idle.
+    /// A task was queued although no worker was idle.
     Busy,
-    /// The work of this user must be interrupted; true: only its sampler.
+    /// The jobs of a user must be interrupted. If the flag is true, only the user's sampler is interrupted.
     Interrupt(u64, bool),
     /// The pool is closing: no more tasks will come.
     End,
 }
 
-/// Shortest interval between polls while tasks are queued. `INTERVAL_EACH` is added per worker, because reading its
-/// state takes time.
+/// Shortest interval between two polls of the workers' thread states while tasks are queued.
 const INTERVAL: Duration = Duration::from_millis(1);
+/// Addition to the interval per worker, because reading the state of each thread takes time.
 const INTERVAL_EACH: Duration = Duration::from_micros(100);
 
-/// Maximum factor by which the interval grows while polls change nothing.
+/// Maximum factor by which the interval grows while polls lead to no change of the pool.
 const SLOWEST: u32 = 8;
 
-/// Time after which a parked worker ends, unless only the minimum number of workers is left.
+/// Time after which a parked worker is ended, unless only the minimum number of workers is left.
 const PARKED_AT_MOST: Duration = Duration::from_secs(30);
 
-/// Time with queued tasks after which workers may use all processors.
+/// Time for which tasks must have been queued before workers may use all processors.
 const BACKLOG: Duration = Duration::from_millis(500);
 
-/// Time without a finished task after which one more thread is started for queued tasks, whatever the thread states
-/// are.
+/// Time without a finished task after which one more thread is started for queued tasks, regardless of thread states.
 const PATIENCE: Duration = Duration::from_millis(250);
 
-/// Number of consecutive polls with queued tasks and no computing thread after which more threads are started. Their
-/// waits may be too short to be seen as blocked.
+/// Number of consecutive polls with queued tasks but no computing worker, after which threads are added: the workers'
+/// waits may be too short for a poll to see them as blocked.
 const IDLE: u32 = 3;
 
-/// Number of consecutive polls with too many computing workers after which one of them ends.
+/// Number of consecutive polls with too many computing workers, after which one worker ends.
 const CROWDED: u32 = 20;
 
 /// State of the supervisor's thread.
 struct Supervisor {
     shared: Arc<Shared>,
     notices: Receiver<Notice>,
-    /// Sender to the thread that interrupts jobs; the bool is true to interrupt only the sampler.
+    /// Channel to the thread that interrupts jobs: user, and true to interrupt only the user's sampler.
     interrupter: Option<Sender<(u64, bool)>>,
-    /// True if the warning that the system allows no more threads has been logged.
+    /// True if it was logged that the system allows no more threads.
     refused: bool,
 }
 
@@ -167,7 +166,7 @@ fn interrupt_all(shared: &Shared, users: &Receiver<(u64, bool)>) {
     }
 }
 
-/// Number of threads in the pool, and the pool's limits.
+/// Number of threads of the pool, and the limits of that number.
 #[derive(Clone, Copy, Debug)]
 struct Pool {
     threads: usize,
@@ -175,12 +174,13 @@ struct Pool {
     processors: usize,
 }
 
-/// A period in which tasks are queued.
+/// State of a period in which tasks are continuously queued.
 #[derive(Debug)]
 struct QueuedPeriod {
     readings: Readings,
     began: Instant,
-    /// Number of tasks done, and the time when it last changed or when a thread was added because it had not changed.
+    /// Number of tasks done, and the time of its last change. Adding a thread because of [`PATIENCE`] also sets the
+    /// time.
     done: (u64, Instant),
     crowded: u32,
     idle: u32,
@@ -192,7 +192,7 @@ impl QueuedPeriod {
         Self { readings: Readings::default(), began: now, done: (done, now), crowded: 0, idle: 0 }
     }
 
-    /// Returns the number of worker threads to add.
+    /// Returns the number of threads to add to the pool.
     fn more(&mut self, pool: Pool, states: States, done: u64, now: Instant) -> usize {
         if done != self.done.0 {
             self.done = (done, now);
@@ -221,7 +221,7 @@ impl QueuedPeriod {
         0
     }
 
-    /// Returns true if too many threads have computed for so many polls that one of them should end.
+    /// Returns true if one worker should end, because too many have computed for many polls.
     fn is_crowded(&mut self, pool: Pool, states: States) -> bool {
         let crowded = states.at_length > 2 * pool.processors;
         self.crowded = if crowded { self.crowded + 1 } else { 0 };

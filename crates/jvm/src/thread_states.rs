@@ -10,26 +10,27 @@ use std::fs::read_to_string;
 
 use crate::parked::Running;
 
-/// Number of consecutive polls at which a thread must have waited to count as blocked.
+/// Number of consecutive polls at which a thread must have waited in the same task before it counts as blocked.
 const PROOF: u32 = 3;
 
-/// Numbers of threads that run a task, by thread state.
+/// Numbers of workers that run a task, by thread state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct States {
-    /// Threads that run on a processor or are ready to run.
+    /// Number of threads that run on a processor or are ready to run.
     pub(crate) computing: usize,
-    /// Computing threads that are in the same task as at the previous poll.
+    /// Number of computing threads that are still in the same task as at the previous poll.
     pub(crate) at_length: usize,
-    /// Threads that are blocked outside the process, or that have waited for several polls.
+    /// Number of threads that are blocked outside the process, or that have waited in the same task for several polls.
     pub(crate) blocked: usize,
 }
 
-/// Results of earlier polls of thread states.
+/// Memory of earlier polls of the thread states.
 #[derive(Debug, Default)]
 pub(crate) struct Readings {
-    /// Tasks that wait, by slot, with the number of consecutive polls at which they waited.
+    /// For each slot whose task waited at the previous poll: number of the task, and number of consecutive polls at
+    /// which the task waited.
     waited: HashMap<u32, (u64, u32)>,
-    /// Tasks that computed at the previous poll, by slot.
+    /// For each slot whose task computed at the previous poll: number of the task.
     computed: HashMap<u32, u64>,
 }
 

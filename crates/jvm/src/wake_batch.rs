@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use engine::offload::{Job, Unread};
 
-/// Maximum time since the last wake-up for which replies are batched.
+/// Maximum time for which replies are batched, counted from the last time that the worker woke cores.
 const MOMENT: Duration = Duration::from_micros(100);
 
 /// Maximum duration of a short job.
@@ -19,16 +19,16 @@ const SHORT: Duration = Duration::from_micros(100);
 /// Number of consecutive short jobs after which the next one is assumed to be short.
 const PROOF: u32 = 64;
 
-/// The batched replies of one worker.
+/// State of one worker's wake batching.
 #[derive(Debug)]
 pub(crate) struct WakeBatch {
-    /// Cores that have replies of this worker and have not been woken for them.
+    /// Cores that must still be woken for replies of this worker in their inbox.
     unread: Unread,
-    /// Time when this worker last woke cores.
+    /// Time when this worker last woke a core.
     woken: Instant,
     began: Instant,
     ended: Instant,
-    /// Number of consecutive short jobs so far.
+    /// Number of consecutive short jobs up to now.
     short: u32,
 }
 
@@ -57,7 +57,8 @@ impl WakeBatch {
         self.short >= PROOF && self.ended - self.woken < MOMENT
     }
 
-    /// Delivers a reply. `goes_on`: the worker continues with another job, so the reply may be batched.
+    /// Delivers the reply to a job. If `goes_on` is true, another job follows, so the wake-up of the core may be
+    /// delayed.
     pub(crate) fn deliver(&mut self, job: Job, reply: Result<Vec<u8>, String>, goes_on: bool) {
         let batches = goes_on && self.may_batch();
         if self.unread.is_empty() && !batches {
@@ -71,7 +72,7 @@ impl WakeBatch {
         }
     }
 
-    /// Wakes all cores with batched replies, because no job follows.
+    /// Wakes all cores that have unread replies, because no further job follows.
     pub(crate) fn wake(&mut self) {
         self.woken = self.ended;
         self.unread.wake();
@@ -82,8 +83,8 @@ impl WakeBatch {
 mod tests {
     use super::*;
 
-    /// Returns whether a worker may batch replies after `shorts` short jobs and one of the length `last` that began at
-    /// `after`.
+    /// Returns true if a worker may batch replies after `shorts` short jobs and then one of duration `last`, which
+    /// began `after` the last wake-up.
     fn may_batch(shorts: u32, last: Duration, after: Duration) -> bool {
         let mut batch = WakeBatch::new();
         let began = batch.woken;

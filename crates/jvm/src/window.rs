@@ -36,7 +36,7 @@ pub enum Change {
     None,
 }
 
-/// A JMeter after the plug-in was installed or removed.
+/// Result of installing or removing the plug-in in a JMeter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
     /// The change to the JMeter's `lib/ext`.

@@ -26,17 +26,18 @@ use crate::wake_batch::WakeBatch;
 /// Nice value of workers: on a shared processor they get a tenth of the time of a core.
 const NICE: i32 = 10;
 
-/// Reason for the end of a run that a script has ended.
+/// Reason that is reported if a script has ended the JVM, and thereby the run.
 pub const EXITS: &str = "a script ended the process (System.exit)";
 
-/// Time limit for Java to end the process. Telemetry clients need some seconds to send their remaining data.
+/// Time limit for Java to exit at the end of this process. Telemetry clients need some seconds to send their remaining
+/// data.
 const EXIT: Duration = Duration::from_secs(15);
 
-/// Number of slots beyond the limit of threads: an ending worker keeps its slot for a moment after it is no longer
-/// counted.
+/// Number of slots in addition to the maximum number of threads: an ending worker keeps its slot for a moment after it
+/// is no longer counted.
 const SPARE_SLOTS: u32 = 64;
 
-/// A message to carry to Java.
+/// A message for Java, with the receiver of the reply.
 #[derive(Debug)]
 struct Task {
     message: Vec<u8>,
@@ -60,7 +61,7 @@ impl Task {
         }
     }
 
-    /// Delivers the reply; `goes_on` is true if the worker continues with another task.
+    /// Delivers the reply to the task's receiver. `goes_on` is true if the worker continues with another task.
     fn deliver(self, reply: Result<Vec<u8>, String>, batch: &mut WakeBatch, goes_on: bool) {
         match self.done {
             Done::Call(_) => self.finish(reply),
@@ -82,36 +83,36 @@ pub(crate) struct Shared {
     pub(crate) carrier: Box<dyn Carrier>,
     tasks: Receiver<Task>,
     notices: Sender<Notice>,
-    /// Minimum and initial number of threads: one processor is left to the cores.
+    /// Minimum and initial number of threads: one fewer than processors, because the cores need one.
     pub(crate) least: usize,
-    /// Number of worker threads that can compute at once.
+    /// Number of workers that can compute at the same time.
     pub(crate) processors: usize,
     /// Maximum number of worker threads.
     pub(crate) most: usize,
     stack: usize,
     pub(crate) threads: AtomicUsize,
     pub(crate) slots: Slots,
-    /// Free slots, which no thread uses.
+    /// Slots without a worker.
     free: Mutex<Vec<u32>>,
-    /// Number of threads that look for a task or are about to.
+    /// Number of threads that look for a task, or that are being woken or started to look for one.
     looking: AtomicUsize,
-    /// Number of tasks done so far.
+    /// Number of tasks done since the pool's start.
     pub(crate) done: AtomicU64,
-    /// Number of threads that must end when they have done their task.
+    /// Number of threads that must end after their current task.
     pub(crate) surplus: AtomicUsize,
     began: Instant,
-    /// True if a busy notice has been sent and not yet read.
+    /// True if a busy notice was sent that the supervisor has not read yet.
     pub(crate) notified: AtomicBool,
-    /// True if no more tasks will come.
+    /// True if the pool accepts no more tasks.
     pub(crate) closed: AtomicBool,
     numbers: AtomicU64,
-    /// Users whose queued jobs must not start any more.
+    /// Users whose queued jobs must not be started.
     cut: Mutex<HashSet<u64>>,
     any_cut: AtomicBool,
     complaints: Mutex<Vec<String>>,
-    /// The heap of the JVM, as last read.
+    /// Use of the JVM's heap at the last poll.
     pub(crate) memory: Mutex<Option<Memory>>,
-    /// The reason why no more jobs run: the JVM has ended.
+    /// The reason why no more jobs run; set when the JVM has ended.
     ending: OnceLock<String>,
 }
 
@@ -128,7 +129,7 @@ impl Workers {
         std::thread::Builder::new().name("java exit".into()).spawn(watch).map(drop)
     }
 
-    /// Starts the thread that reads the heap.
+    /// Starts the thread that polls the use of the heap.
     pub(crate) fn watch_memory(&self) -> std::io::Result<()> {
         crate::memory::watch(Arc::clone(&self.shared))
     }
@@ -181,7 +182,7 @@ impl Workers {
         self.shared.threads.load(Relaxed)
     }
 
-    /// Ends all idle threads.
+    /// Closes the pool: idle threads end.
     fn close(&self) {
         self.shared.closed.store(true, SeqCst);
         while self.shared.wake() {}
@@ -294,8 +295,8 @@ impl Shared {
         self.tasks.len()
     }
 
-    /// Wakes a worker if tasks are queued and no worker is looking. Called after submitting a task, after finding one,
-    /// and before parking, because a task may have been queued after the worker looked.
+    /// Wakes a worker if tasks are queued and no worker is looking for one. Called after a task was queued or found,
+    /// and before a worker parks, because a task may have been queued after the worker looked.
     pub(crate) fn wake_if_queued(&self) {
         fence(SeqCst);
         while !self.tasks.is_empty() {
@@ -348,7 +349,7 @@ impl Shared {
         started.map(drop)
     }
 
-    /// Runs a worker: takes and carries tasks until the worker must end.
+    /// Runs a worker: carries tasks to Java until the worker must end.
     fn work(self: &Arc<Self>, slot: u32, name: &str) {
         let served = self.carrier.serve(name, &mut |thread, carry| {
             lower_priority(thread);
@@ -432,7 +433,7 @@ impl Shared {
         }
     }
 
-    /// Takes one thread out of the count, unless only the minimum number is left.
+    /// Decrements the number of threads, unless only the minimum number is left. Returns true if the thread may end.
     fn may_end(&self) -> bool {
         let one_less = |threads: usize| (threads > self.least).then(|| threads - 1);
         self.threads.fetch_update(Relaxed, Relaxed, one_less).is_ok()

@@ -4,7 +4,7 @@ use std::sync::mpsc;
 use super::*;
 use crate::carrier::Carry;
 
-/// A carrier that passes messages to a function.
+/// A carrier that passes each message to a function and returns the function's result as the reply.
 struct To<F>(F);
 
 impl<F> std::fmt::Debug for To<F> {
