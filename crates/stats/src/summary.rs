@@ -151,8 +151,7 @@ impl Summary {
 }
 
 impl Spread {
-    /// Computes the statistics of a histogram of µs. `max` is the exact maximum in nanoseconds; no percentile exceeds
-    /// it.
+    /// Computes the statistics of a histogram of µs. `max` is the exact maximum in nanoseconds and limits percentiles.
     pub fn new(hist: &Hist, max: u64) -> Self {
         let max = max as f64 / 1e6;
         let at = |q: f64| (hist.quantile(q) as f64 / 1000.0).min(max);

@@ -8,12 +8,13 @@ use std::sync::Arc;
 
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
-/// Returns the TLS configuration of a client. Each call reads the machine's root certificates from disk.
+/// Builds the TLS configuration of a client that trusts this machine's root certificates. Each call reads them from
+/// disk.
 pub fn by_roots_of_system() -> TlsConfig {
     by_roots_of_system_and(&[])
 }
 
-/// Like [`by_roots_of_system`], but trusts the certificates in `own` as well.
+/// As [`by_roots_of_system`], but the client also trusts the certificates in `own`.
 pub fn by_roots_of_system_and(own: &[Certificate<'static>]) -> TlsConfig {
     let found = rustls_native_certs::load_native_certs().certs;
     let roots = found.iter().map(|der| Certificate::from_der(der).to_owned());

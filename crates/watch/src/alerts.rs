@@ -11,11 +11,11 @@ use ureq::Agent;
 use crate::scrape::{agent, text};
 use crate::{Alert, Reporter, is_over};
 
-/// Time between two polls. An Alertmanager itself groups alerts for seconds.
+/// Time between two polls of an Alertmanager. An Alertmanager itself delays alerts by seconds to group them.
 const PACE: Duration = Duration::from_secs(2);
 /// Maximum number of reported starts and ends of alerts in one run.
 const MOST: usize = 200;
-/// Maximum number of characters of an alert's text, and of its name, its labels and its summary.
+/// Maximum number of characters in each of an alert's texts: description, name, labels and summary.
 const LONGEST: usize = 160;
 
 /// An alert in the API's response: only the fields that are used.
@@ -54,7 +54,7 @@ pub(crate) fn follow(url: &str, reporter: &mut Reporter, ended: &Receiver<()>) {
     }
 }
 
-/// Returns the number of alerts that fire now.
+/// Polls an Alertmanager once; returns the number of alerts that fire now.
 pub(crate) fn once(url: &str) -> Result<usize, String> {
     ask(&agent(url), &address(url)).map(|given| given.len())
 }
@@ -73,17 +73,18 @@ fn read(text: &str) -> Result<Vec<ApiAlert>, String> {
 #[derive(Debug, Default)]
 struct Firing {
     now: BTreeMap<String, FiringAlert>,
-    /// Time of the first poll, epoch ms.
+    /// Time of the first poll in ms since 1970.
     since_ms: i64,
+    /// Number of starts and ends reported so far.
     reported: usize,
-    /// The message about omitted alerts; it is reported once.
+    /// Message about omitted alerts; `None` once it was reported.
     more: Option<String>,
 }
 
 /// A firing alert.
 #[derive(Debug)]
 struct FiringAlert {
-    /// Start of the alert as the API writes it.
+    /// Start of the alert as text, in the form in which the API sent it.
     starts_at: String,
     words: String,
     about: record::Alert,
@@ -105,8 +106,8 @@ impl Firing {
         Self { since_ms, more, ..Self::default() }
     }
 
-    /// Returns the starts and ends since the last poll. An alert that started before the first poll gets the time of
-    /// that poll.
+    /// Compares the alerts of a poll with those of the previous poll; returns those that started or ended. An alert
+    /// that started before the first poll gets the time of that poll.
     fn add(&mut self, given: Vec<ApiAlert>, now_ms: i64) -> Vec<Alert> {
         let mut events = Vec::new();
         let mut next = BTreeMap::new();
@@ -141,7 +142,7 @@ impl Firing {
     }
 }
 
-/// Returns the alert as the record stores it.
+/// Returns the alert in the form in which the run's record stores alerts.
 fn about(alert: &ApiAlert, from_ms: i64) -> record::Alert {
     let name = alert.labels.get("alertname").map_or("without a name", String::as_str);
     let others = alert.labels.iter().filter(|(name, _)| *name != "alertname");

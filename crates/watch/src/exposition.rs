@@ -13,7 +13,7 @@ pub struct Sample<'t> {
     pub name: &'t str,
     pub labels: Labels<'t>,
     pub value: f64,
-    /// Epoch ms, as the exporter states it. Most exporters state no time.
+    /// Time of the sample in ms since 1970, if the exporter sends one. Most exporters do not.
     pub at_ms: Option<i64>,
 }
 
@@ -21,7 +21,7 @@ pub struct Sample<'t> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Labels<'t>(&'t str);
 
-/// Returns the samples of a string in their order.
+/// Returns the samples in an exporter's response, in their order.
 pub fn samples(text: &str) -> impl Iterator<Item = Sample<'_>> {
     text.lines().filter_map(sample).take(MOST_SAMPLES)
 }
@@ -49,7 +49,7 @@ fn is_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || c == ':'
 }
 
-/// Returns the position of the closing brace outside of quoted values.
+/// Returns the position of the closing brace after labels, which is outside of quoted values.
 fn closing_brace(text: &str) -> Option<usize> {
     let (mut quoted, mut escaped) = (false, false);
     for (at, byte) in text.bytes().enumerate() {
@@ -78,7 +78,7 @@ fn number(word: &str) -> Option<f64> {
 }
 
 impl<'t> Labels<'t> {
-    /// Returns names and values of the labels, up to the first syntax error.
+    /// Iterates over names and values of the labels, up to the first syntax error.
     pub fn iter(self) -> impl Iterator<Item = (&'t str, Cow<'t, str>)> {
         let mut rest = self.0;
         std::iter::from_fn(move || {

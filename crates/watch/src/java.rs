@@ -13,10 +13,11 @@ use crate::exposition::Sample;
 use crate::reader::Figure;
 use command::Command;
 
-/// Maximum number of collectors of a JVM, and maximum length of its options in bytes.
+/// Maximum number of garbage collectors of a JVM; further ones are ignored.
 const MOST_COLLECTORS: usize = 8;
+/// Maximum length of a JVM's options or version in bytes; longer texts are cut.
 const MOST_BYTES: usize = 2000;
-/// Maximum number of JVMs with misplaced options on a host.
+/// Maximum number of command lines with misplaced options per host.
 const MOST_COMMANDS: usize = 8;
 
 /// The settings of a JVM that its exporter has published so far.
@@ -27,7 +28,7 @@ pub(crate) struct Settings {
     collectors: Vec<String>,
     version: Option<String>,
     arguments: Option<String>,
-    /// Command lines with misplaced options. Their correctly placed options are removed.
+    /// Command lines of JVMs with misplaced options, without the options that are placed correctly.
     misplaced: Vec<Command>,
 }
 
@@ -78,7 +79,7 @@ impl Settings {
         self.heap_max = self.heap_max.or(heap.map(|one| one.value as u64));
     }
 
-    /// Stores the maximum heap for exporters whose samples must not be summed.
+    /// Stores the maximum heap from a sample of an exporter whose samples must not be summed.
     fn add_heap(&mut self, sample: &Sample<'_>) {
         let is_heap = match sample.name {
             // Each of ZGC's two generations may use the whole heap, so their maxima must not be added.
@@ -124,16 +125,16 @@ impl Settings {
     }
 }
 
-/// The collector that a name of a pool or collector stands for.
+/// Garbage collector to which the name of a memory pool or of a collector bean belongs.
 enum Kind<'a> {
-    /// The name belongs to this collector.
+    /// The name belongs to this garbage collector only.
     Of(&'a str),
-    /// Several collectors use the name.
+    /// Several garbage collectors use the name.
     Any,
     Unknown,
 }
 
-/// Returns the collector that a memory pool belongs to. Source: the pools of HotSpot, JDK 8 to 25
+/// Returns the garbage collector that uses a memory pool. Source: the pools of HotSpot, JDK 8 to 25
 /// (`MemoryPoolMXBean.getName`).
 fn of_pool(pool: &str) -> Kind<'static> {
     Kind::Of(match pool {
@@ -149,7 +150,7 @@ fn of_pool(pool: &str) -> Kind<'static> {
     })
 }
 
-/// Returns the collector for a name in `GarbageCollectorMXBean.getName`.
+/// Returns the garbage collector for a name from `GarbageCollectorMXBean.getName`.
 fn of_collector(name: &str) -> Kind<'static> {
     Kind::Of(match name {
         _ if name.starts_with("G1 ") => "G1",
@@ -166,13 +167,14 @@ fn of_collector(name: &str) -> Kind<'static> {
     })
 }
 
-/// True if jmx_exporter built the name from a collector's bean. jmx_exporter can be configured to write lower case.
+/// True if jmx_exporter built the metric's name from the bean of a garbage collector. jmx_exporter can be configured to
+/// write lower case.
 fn is_bean_of_collector(name: &str) -> bool {
     const BEAN: &str = "java_lang_GarbageCollector_";
     name.get(..BEAN.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(BEAN))
 }
 
-/// Masks the values of secret properties and the arguments of agents in options.
+/// Joins JVM options to a line, in which the values of secret properties and the arguments of agents are masked.
 fn masked(options: &[String]) -> String {
     let option = |option: &String| match option.split_once('=') {
         Some((name, _)) if name.starts_with("-javaagent:") || name.starts_with("-agent") => {

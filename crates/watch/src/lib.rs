@@ -36,7 +36,7 @@ pub use mapping::promql;
 pub use once::{Answer, Answered, ask};
 pub use reader::Figure;
 
-/// Time between two scrapes.
+/// Time between two scrapes of a host.
 const PACE: Duration = Duration::from_secs(1);
 /// Time for the threads to disconnect from their hosts at the end of the run.
 const DISCONNECT: Duration = Duration::from_millis(500);
@@ -52,7 +52,7 @@ pub struct Host {
     pub ports: Option<u32>,
 }
 
-/// The source of a host's metrics.
+/// The kind and the address of the program from which a host's metrics are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The URL of an exporter's metrics, `http` or `https`.
@@ -69,7 +69,7 @@ pub struct Alert {
     /// Time of the start or end in ms since 1970.
     pub at_ms: i64,
     pub words: String,
-    /// A key that distinguishes alerts, and the current state of the alert for the record.
+    /// Key that distinguishes alerts, and the alert in the form in which the run's record stores it.
     about: Option<(String, record::Alert)>,
 }
 
@@ -112,14 +112,14 @@ impl Host {
 #[derive(Debug, Default)]
 pub struct Watch {
     shared: Arc<Mutex<Shared>>,
-    /// The threads stop when these channels close.
+    /// One channel per thread; a thread stops when its channel closes.
     ends: Vec<Sender<()>>,
     threads: Vec<JoinHandle<()>>,
-    /// True if a PerfMon agent may be read over UDP.
+    /// True if a PerfMon agent of the run may be read over UDP, so that it must be sent `exit`.
     by_udp: bool,
 }
 
-/// Results of the threads that have not been taken yet.
+/// Results of the hosts' threads that the run has not taken yet.
 #[derive(Debug, Default)]
 struct Shared {
     figures: Vec<(Series, f64)>,
@@ -130,17 +130,17 @@ struct Shared {
     failures: Vec<Failures>,
 }
 
-/// Number of failed readings of a host.
+/// Number of failed attempts to read a host, and the last reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Failures {
     pub host: String,
     pub count: u64,
-    /// The reason of the last failure.
+    /// Reason for the last failure.
     pub last: String,
 }
 
 impl Watch {
-    /// Starts the threads. A thread that cannot be started is reported like a host that does not respond.
+    /// Starts a thread per host. A thread that cannot be started is reported like a host that does not respond.
     pub fn start(hosts: Vec<Host>) -> Self {
         let mut watch = Self::default();
         for host in hosts {
@@ -170,7 +170,7 @@ impl Watch {
         self.ends.is_empty()
     }
 
-    /// Returns the metrics since the last call. If a metric came twice, only its later value is returned.
+    /// Returns the metrics since the last call. Of several values of a metric, only the last is returned.
     pub fn take(&self) -> Vec<(Series, f64)> {
         let figures = std::mem::take(&mut lock(&self.shared).figures);
         let mut latest: Vec<(Series, f64)> = Vec::with_capacity(figures.len());
@@ -193,7 +193,7 @@ impl Watch {
         std::mem::take(&mut lock(&self.shared).alerts)
     }
 
-    /// Returns the effective settings of hosts that were found or changed since the last call.
+    /// Returns the settings of hosts, such as those of JVMs, that were found or changed since the last call.
     pub fn take_facts(&self) -> Vec<Fact> {
         std::mem::take(&mut lock(&self.shared).facts)
     }
@@ -203,7 +203,7 @@ impl Watch {
         std::mem::take(&mut lock(&self.shared).said)
     }
 
-    /// Returns the number of failed readings so far by host. Hosts without failures are omitted.
+    /// Returns the number of failed attempts to read each host so far. Hosts without failures are omitted.
     pub fn failures(&self) -> Vec<Failures> {
         lock(&self.shared).failures.clone()
     }
@@ -235,23 +235,23 @@ fn follow(host: Host, mut reporter: Reporter, ended: &Receiver<()>) {
     }
 }
 
-/// Waits at most `time`. Returns true if the run is over.
+/// Waits at most `time` for the end of the run. Returns true if the run is over.
 fn is_over(ended: &Receiver<()>, time: Duration) -> bool {
     !matches!(ended.recv_timeout(time), Err(RecvTimeoutError::Timeout))
 }
 
-/// The reporting side of a host's thread.
+/// State of a host's thread for reporting metrics and failures.
 struct Reporter {
     host: Arc<str>,
     ports: Option<u32>,
     shared: Arc<Mutex<Shared>>,
-    /// Number of consecutive failures.
+    /// Number of consecutive failed attempts to read the host.
     failed: u64,
     /// Number of messages so far about failures and recoveries.
     reported: u32,
 }
 
-/// Maximum number of messages about an unstable host.
+/// Maximum number of messages about failures and recoveries per host.
 const MOST_REPORTED: u32 = 2;
 
 impl Reporter {
@@ -306,7 +306,8 @@ impl Reporter {
         }
     }
 
-    /// Counts a failure. Only the first of several consecutive failures is reported.
+    /// Counts a failed attempt to read the host. Only the first of several consecutive failures is reported to the
+    /// user.
     fn failure(&mut self, why: &str) {
         let mut shared = lock(&self.shared);
         // The text may contain bytes from the host, so control characters are replaced.

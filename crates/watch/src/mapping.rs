@@ -1,8 +1,8 @@
 //! Common names for metrics that each exporter names differently.
 //!
-//! A table row describes how to compute a metric from samples. If several rows have the same name, the first row
-//! that finds its samples is used. Counters become rates between two readings; a counter that was reset yields no
-//! value.
+//! A row of a table describes how to compute a metric from an exporter's samples. If several rows compute the same
+//! metric, the first row whose samples the exporter sends is used. Counters become rates between two readings; a
+//! counter that was reset yields no value.
 
 mod network;
 mod promql;
@@ -29,9 +29,9 @@ pub(crate) struct Term {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum How {
-    /// The current value.
+    /// Sum of the current values of all terms.
     Now(&'static [Term]),
-    /// Growth per second.
+    /// Growth per second of the sum of all terms.
     Rate(&'static [Term]),
     /// First term divided by the second, both current values.
     Share(Term, Term),
@@ -79,7 +79,7 @@ impl Term {
 }
 
 impl Row {
-    /// Returns the terms of the row, in at most two groups.
+    /// Returns the terms of the row: the terms to be summed, or the first and the second term.
     pub(crate) fn terms(&self) -> [&[Term]; 2] {
         match &self.how {
             How::Now(terms)
@@ -98,7 +98,8 @@ impl Row {
         }
     }
 
-    /// Computes the metric from the current sums and the sums of the last reading, which was `seconds` ago.
+    /// Computes the metric of the row from the current sums and, for rates, the sums of the last reading, `seconds`
+    /// ago.
     pub(crate) fn figure(&self, now: &Sums, before: Option<(&Sums, f64)>) -> Option<f64> {
         let [first, second] = now.sums;
         let growth = |index: usize| {
@@ -123,7 +124,7 @@ impl Row {
     }
 }
 
-/// The sums of a row's two groups of terms; `None` without samples.
+/// Sums of the samples for each of a row's two groups of terms ([`Row::terms`]); `None` without samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Sums {
     sums: [Option<f64>; 2],

@@ -7,13 +7,13 @@ use crate::{Host, Source, alerts, exposition, scrape};
 /// Summary of a host's response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answered {
-    /// Number of samples of an exporter, of metrics requested from an agent, or of firing alerts.
+    /// Number of samples that an exporter sent, of metrics requested from a PerfMon agent, or of firing alerts.
     pub figures: u64,
-    /// False if an exporter reports that it cannot reach its server.
+    /// False if the host responded, but its exporter reports that it cannot reach the service it monitors.
     pub is_up: bool,
 }
 
-/// The response, or the reason why there is none.
+/// Summary of a host's response, or the reason why there is none.
 pub type Answer = Result<Answered, String>;
 
 /// Polls all hosts in parallel. Waits until each has responded or its time limit has passed: a few seconds at most.

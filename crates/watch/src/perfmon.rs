@@ -15,15 +15,15 @@ use crate::{Figure, PACE, Reporter, is_over};
 pub(crate) use connection::Connection;
 use connection::PATIENCE;
 
-/// An agent and the metrics to request from it.
+/// A PerfMon server agent, and the metrics to request from it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Agent {
     /// Host and port of the agent, as `host:port`.
     pub address: String,
     pub metrics: Vec<Metric>,
-    /// Milliseconds between two samples, `jmeterPlugin.perfmon.interval`; 0 means one second.
+    /// Milliseconds between two samples, from the property `jmeterPlugin.perfmon.interval`; 0 means one second.
     pub interval_ms: u64,
-    /// True if UDP is tried when TCP fails, `jmeterPlugin.perfmon.useUDP`.
+    /// True if UDP is tried when TCP fails, from the property `jmeterPlugin.perfmon.useUDP`.
     pub udp: bool,
 }
 
@@ -50,8 +50,8 @@ pub struct Sample {
 }
 
 impl Metric {
-    /// Builds a metric from a row of the plan: kind and parameters. In the parameters, a backslash escapes a colon, and
-    /// `label=` sets the label.
+    /// Builds a metric from a row in the settings of a PerfMon listener: kind and parameters. In the parameters, a
+    /// backslash escapes a colon, and `label=` sets the label.
     pub fn new(listener: usize, host: &str, kind: &str, parameters: &str) -> Self {
         let is_name = |part: &&str| part.starts_with("label=");
         let parts = split_at_colons(parameters);
@@ -68,8 +68,8 @@ impl Metric {
         Self { listener, label, spec }
     }
 
-    /// Returns the common name and unit of the metric, and the factor that converts the agent's values to this unit.
-    /// The agent sends a value every `interval_s` seconds.
+    /// Returns the metric's name and unit in this program, and the factor that converts the agent's values to this
+    /// unit. The agent sends a value every `interval_s` seconds.
     fn common(&self, interval_s: f64) -> (String, Unit, f64) {
         let mut parts = split_at_colons(&self.spec).into_iter().filter(|part| !part.is_empty());
         let kind = parts.next().unwrap_or_default();
@@ -108,13 +108,13 @@ impl Metric {
     }
 }
 
-/// Returns the value of a named parameter of a JMX metric.
+/// Returns the value of the parameter `name=VALUE` of a JMX metric.
 fn parameter<'p>(parts: &[&'p str], name: &str) -> Option<&'p str> {
     parts.iter().find_map(|part| part.strip_prefix(name)?.strip_prefix('='))
 }
 
-/// Returns the name, unit and conversion factor of a metric that the agent reads from a JVM over JMX. The last
-/// parameter without a name is the metric (`AbstractJMXDataProvider` of the agent). For times, the agent sends the
+/// Returns name, unit and conversion factor of a metric that the agent reads from a JVM over JMX. As in the agent's
+/// `AbstractJMXDataProvider`, the last parameter without a name selects the metric. For times, the agent sends the
 /// increase since the previous value.
 fn jmx(parts: &[&str], interval_s: f64) -> (String, Unit, f64) {
     let named = ["url=", "user=", "password=", "unit=", "label=", "pid=", "iface=", "fs=", "core="];
@@ -169,12 +169,12 @@ impl Agent {
         self.metrics.iter().filter_map(Metric::machine).collect::<BTreeSet<_>>().len()
     }
 
-    /// Returns the time between two lines: whole seconds, as in the plug-in.
+    /// Returns the time between two lines of the agent: whole seconds, as in the plug-in.
     fn interval(&self) -> Duration {
         Duration::from_secs((self.interval_ms / 1000).max(1))
     }
 
-    /// Returns the commands that start the agent's output.
+    /// Returns the commands that make the agent send values.
     fn start(&self) -> String {
         // Tabs and line breaks in the plan's text would split the command.
         let spec = |metric: &Metric| metric.spec.replace(['\t', '\n', '\r'], " ") + "\t";
@@ -212,7 +212,7 @@ pub(crate) fn follow(agent: &Agent, reporter: &mut Reporter, ended: &Receiver<()
     }
 }
 
-/// Reads lines until the run is over.
+/// Reads the agent's lines until the run is over or the connection fails.
 fn listen(
     connection: &mut Connection,
     agent: &Agent,
@@ -243,7 +243,7 @@ fn report_line(agent: &Agent, line: &str, reporter: &mut Reporter) {
     }
 }
 
-/// Returns the metrics of a line, and the rows for result files.
+/// Parses a line of the agent; returns its metrics, and the rows for the listeners' result files.
 pub fn read(agent: &Agent, line: &str, at_ms: i64) -> (Vec<Figure>, Vec<Sample>) {
     let (mut figures, mut samples) = (Vec::new(), Vec::new());
     let line = line.trim_end_matches(['\r', '\n']);

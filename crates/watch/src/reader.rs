@@ -8,12 +8,12 @@ use crate::exposition::{Sample, samples};
 use crate::java::Settings;
 use crate::mapping::{PROCESS, Row, Sums, TABLES};
 
-/// Maximum number of metrics of an exporter that no table describes.
+/// Maximum number of metrics that are read from an exporter without a table.
 pub const MOST_OWN: usize = 64;
-/// Prefixes of series that describe the exporter and not the watched service.
+/// Prefixes of metrics that describe the exporter itself and not the watched service.
 const NOISE: [&str; 4] = ["go_", "promhttp_", "process_", "scrape_"];
 
-/// A metric with its common name or the exporter's own name.
+/// Value of a metric, under its common name or the exporter's own name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     pub metric: String,
@@ -21,23 +21,23 @@ pub struct Figure {
     pub value: f64,
 }
 
-/// The state between two responses of an exporter.
+/// Converts the responses of one exporter, with the state between two responses.
 #[derive(Debug)]
 pub struct Reader {
     last: Option<Reading>,
     rows: Vec<&'static Row>,
-    /// Row indexes by sample name, because a string may contain many samples.
+    /// Indexes of table rows by the name of the samples that they use.
     by_name: HashMap<&'static str, Vec<usize>>,
-    /// Rows with `*` in a name.
+    /// Indexes of table rows that use a name with `*`.
     starred: Vec<usize>,
     settings: Settings,
-    /// True if the last evaluated metrics text changed the known settings of the JVM.
+    /// True if the last response changed the known settings of the JVM.
     has_new_settings: bool,
 }
 
 #[derive(Debug)]
 struct Reading {
-    /// Time in seconds, by the exporter's clock or by ours.
+    /// Time of the response in seconds, by the exporter's clock if samples have timestamps, otherwise by ours.
     at: f64,
     sums: Vec<Sums>,
     own: BTreeMap<String, f64>,
@@ -63,8 +63,8 @@ impl Default for Reader {
 }
 
 impl Reader {
-    /// Returns the metrics of a response that was received at `at_s`, in seconds of any clock. Rates need a
-    /// previous response.
+    /// Returns the metrics in a response that was received at `at_s`, in seconds of any clock. Rates need a previous
+    /// response.
     pub fn read(&mut self, text: &str, at_s: f64) -> Vec<Figure> {
         let mut settings = self.settings.clone();
         let rows = &self.rows;
@@ -100,7 +100,7 @@ impl Reader {
         figures
     }
 
-    /// Returns the settings of a JVM if the last response contained new ones.
+    /// Returns the known settings of the JVM if the last response changed them.
     pub(crate) fn new_settings(&self) -> Option<&Settings> {
         self.has_new_settings.then_some(&self.settings)
     }
@@ -133,7 +133,7 @@ impl Reading {
         rows.iter().zip(&self.sums).any(is)
     }
 
-    /// Returns metrics for series that no table describes: counters as rates, other values unchanged.
+    /// Returns metrics of an exporter that no table describes: counters as rates, other values unchanged.
     fn own_figures(&self, before: Option<&Self>) -> impl Iterator<Item = Figure> {
         self.own.iter().filter_map(move |(name, value)| {
             let (unit, value) = if is_counter(name) {
@@ -149,7 +149,7 @@ impl Reading {
     }
 }
 
-/// True if any table found its samples.
+/// True if the exporter sent samples for any of these rows.
 fn known(sums: &[Sums]) -> bool {
     sums.iter().any(|sums| *sums != Sums::default())
 }
@@ -158,7 +158,8 @@ fn is_counter(name: &str) -> bool {
     ["_total", "_count", "_sum"].iter().any(|end| name.ends_with(end))
 }
 
-/// Adds a sample to the sum for its name. Only the first [`MOST_OWN`] names are kept, in the exporter's order.
+/// Adds a sample to the sum of its metric, for exporters without a table. Only the first [`MOST_OWN`] metrics are kept,
+/// in the exporter's order.
 fn keep_own(own: &mut BTreeMap<String, f64>, sample: &Sample<'_>) {
     let name = sample.name;
     let noise = NOISE.iter().any(|noise| name.starts_with(noise))

@@ -16,24 +16,28 @@ use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
 
 use crate::{PACE, is_over, lock};
 
-/// Maximum number of sockets read per second, and the time limit for reading them.
+/// Maximum number of sockets read per second.
 pub const MOST: usize = 5_000;
+/// Time limit for reading the list of sockets, per second.
 const LONGEST: Duration = Duration::from_millis(10);
-/// Maximum number of destinations with metrics per second.
+/// Maximum number of destinations whose retransmissions are stored until [`Retransmits::take`].
 const MOST_DESTINATIONS: usize = 1_000;
 
-/// Length of a netlink message header and of `inet_diag_msg`, in bytes.
+/// Length of a netlink message header in bytes.
 const HEADER: usize = 16;
+/// Length of the structure `inet_diag_msg` in bytes.
 const MESSAGE: usize = 72;
 const BY_FAMILY: u16 = 20;
 const DONE: u16 = 3;
 const ERROR: u16 = 2;
 const INFO: u16 = 2;
-/// Offsets of `tcpi_total_retrans` and `tcpi_bytes_retrans` in `tcp_info`. Kernels before 4.19 have only the first.
+/// Offset of `tcpi_total_retrans` in `tcp_info`: the number of retransmitted segments.
 const TOTAL_RETRANS: usize = 100;
+/// Offset of `tcpi_bytes_retrans` in `tcp_info`: the number of retransmitted bytes, from Linux 4.19 on.
 const BYTES_RETRANS: usize = 208;
 const SYN_SENT: u8 = 2;
-/// Established, SYN_SENT, FIN_WAIT1, CLOSE_WAIT, LAST_ACK and CLOSING: the states in which segments are sent.
+/// Bit mask of the TCP states in which segments are sent: ESTABLISHED, SYN_SENT, FIN_WAIT1, CLOSE_WAIT, LAST_ACK,
+/// CLOSING.
 const STATES: u32 = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8 | 1 << 9 | 1 << 11;
 
 /// A socket in the kernel's list.
@@ -44,18 +48,18 @@ pub struct Listed {
     pub cookie: u64,
     /// Number of segments retransmitted since the socket was opened.
     pub again: u32,
-    /// True if only SYN segments were retransmitted, so none with data.
+    /// True if only SYN segments were retransmitted, and no data.
     pub only_syn: bool,
 }
 
-/// Number of segments retransmitted to a destination.
+/// Number of segments retransmitted to a destination: data segments and SYN segments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Again {
     pub data: u64,
     pub syn: u64,
 }
 
-/// Polls the sockets of this machine until it is dropped.
+/// A thread that polls this machine's sockets until this value is dropped, and the results.
 #[derive(Debug)]
 pub struct Retransmits {
     shared: Arc<Mutex<Shared>>,
@@ -65,7 +69,7 @@ pub struct Retransmits {
 #[derive(Debug, Default)]
 struct Shared {
     grown: HashMap<SocketAddr, Again>,
-    /// The reason why there are no metrics.
+    /// Reason why the kernel's metrics are unavailable.
     why_not: Option<String>,
 }
 
@@ -118,20 +122,22 @@ impl Retransmits {
     }
 }
 
-/// The sockets of the last polls by cookie: the retransmitted segments of each, and the number of polls without the
-/// socket.
+/// Sockets of the last polls by their kernel identifier: segments retransmitted so far, and number of polls since the
+/// socket was listed.
 #[derive(Debug, Default)]
 pub struct Last {
     seen: HashMap<u64, (u32, u8)>,
     begun: bool,
 }
 
-/// Number of polls that may miss a socket before it is forgotten. A poll misses sockets if the list takes too long, or
-/// if the kernel skips a socket while others open and close. Retransmissions already counted must not be counted twice.
+/// Number of consecutive polls without a socket after which the socket is forgotten. A poll misses open sockets if the
+/// list takes too long, or if the kernel skips a socket while others open and close. A socket forgotten too early would
+/// have its retransmissions counted twice.
 const FORGOTTEN: u8 = 5;
 
 impl Last {
-    /// Returns the growth since the last call by destination. Destinations without growth are omitted.
+    /// Returns the segments retransmitted since the last call, by destination. Destinations without retransmissions are
+    /// omitted.
     pub fn growth(&mut self, sockets: &[Listed]) -> HashMap<SocketAddr, Again> {
         let mut found: HashMap<SocketAddr, Again> = HashMap::new();
         self.seen.retain(|_, (_, missing)| {
@@ -151,7 +157,7 @@ impl Last {
     }
 }
 
-/// Returns the TCP sockets of this network namespace that can be read within `longest`.
+/// Lists the TCP sockets of this network namespace: as many as can be read within `longest`.
 fn list(longest: Duration) -> Result<Vec<Listed>, rustix::io::Errno> {
     let begun = Instant::now();
     let mut sockets = Vec::new();
@@ -191,7 +197,7 @@ fn request(family: u8) -> Vec<u8> {
     out
 }
 
-/// Parses the sockets of a datagram and appends them. Returns true at the end of the list.
+/// Parses the sockets in a netlink datagram and appends them to `sockets`. Returns true at the end of the list.
 ///
 /// # Errors
 ///

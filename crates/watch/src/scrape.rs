@@ -40,7 +40,7 @@ pub(crate) fn follow(url: &str, reporter: &mut Reporter, ended: &Receiver<()>) {
     }
 }
 
-/// Returns the text of an exporter that is scraped only once.
+/// Scrapes an exporter once, without keeping the connection; returns the text.
 pub(crate) fn once(url: &str) -> Result<String, String> {
     fetch(&agent(url), url)
 }
@@ -67,7 +67,7 @@ fn fetch(agent: &Agent, url: &str) -> Result<String, String> {
     Ok(text)
 }
 
-/// Returns the text at a URL; `accept` lists the content types. Errors name the URL without its secrets.
+/// Returns the text at a URL; `accept` is the request's `Accept` header. Errors name the URL without its secrets.
 pub(crate) fn text(agent: &Agent, url: &str, accept: &str) -> Result<String, String> {
     let failed = |words: String| format!("{}: {}", mask::url(url), mask::urls(&words));
     let request = agent.get(url).header("Accept", accept);
@@ -96,7 +96,7 @@ fn words(error: &ureq::Error) -> String {
     }
 }
 
-/// Describes an error: TLS errors and timeouts are wrapped in I/O errors.
+/// Returns a description of an error: TLS errors and timeouts are taken out of the I/O errors around them.
 fn io_words(error: &std::io::Error) -> String {
     let Some(inner) = error.get_ref() else { return error.to_string() };
     if let Some(error) = inner.downcast_ref::<ureq::Error>() {

@@ -13,7 +13,7 @@ use std::str::FromStr;
 /// An address to listen on: `PORT`, `HOST` or `HOST:PORT`. The defaults are the loopback address and any free port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// The host as the user wrote it.
+    /// Host to listen on, as the user wrote it.
     host: String,
     port: u16,
 }
@@ -59,7 +59,7 @@ fn mistake(text: &str) -> String {
 }
 
 impl Address {
-    /// Binds the listener. Returns it with the names of this server.
+    /// Binds the listener. Returns it, with the host name and address by which requests may name this server.
     pub(crate) fn listen(&self) -> io::Result<(TcpListener, Own)> {
         let addresses: Vec<SocketAddr> =
             (self.host.as_str(), self.port).to_socket_addrs()?.collect();
@@ -75,7 +75,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// The host name and address of this server.
+/// The host name and the address by which requests may name this server.
 #[derive(Clone, Debug)]
 pub(crate) struct Own {
     host: String,
@@ -99,7 +99,7 @@ impl Own {
         format!("http://{}/", SocketAddr::new(host, self.bound.port()))
     }
 
-    /// True if a request for that host is meant for this server.
+    /// True if `host`, the value of a request's `Host` header, names this server.
     pub(crate) fn is_called(&self, host: &str) -> bool {
         let name = without_port(host);
         let Some(name) = name else { return false };
@@ -124,7 +124,7 @@ fn without_port(host: &str) -> Option<&str> {
     (!name.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit())).then_some(name)
 }
 
-/// True if the requesting page comes from this server: its origin equals the host that the request names.
+/// True if a request comes from a page of this server: its `Origin` header equals its `Host` header.
 pub(crate) fn is_own_origin(origin: &str, host: &str) -> bool {
     let of = |scheme| origin.strip_prefix(scheme);
     of("http://").or_else(|| of("https://")).is_some_and(|own| own.eq_ignore_ascii_case(host))

@@ -5,9 +5,11 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Size of one write in bytes, and the time limits of a client for receiving one write and the whole response.
+/// Size in bytes of the parts in which a body is written.
 const PART: usize = 64 << 10;
+/// Time limit for a client to receive one part.
 const PART_TIME: Duration = Duration::from_secs(5);
+/// Time limit for a client to receive a whole response.
 const TIME: Duration = Duration::from_secs(60);
 
 /// An HTTP response.
@@ -18,7 +20,8 @@ pub struct Answer {
     policy: Option<String>,
     pub body: Arc<[u8]>,
     retry: bool,
-    /// If set, the server's event feed is the body. It begins with the event after this number.
+    /// Number of the event after which the server's event feed begins, if that feed is the body; `None` for any other
+    /// body.
     pub(crate) events_behind: Option<u64>,
 }
 
@@ -36,7 +39,7 @@ impl Answer {
         Self::new(200, "application/json", text.into())
     }
 
-    /// Returns a response with only a status, whose text is the name of the status.
+    /// Returns a response with a status and no other content: the text is the name of the status.
     pub fn status(status: u16) -> Self {
         let text = format!("{status} {}\n", name(status));
         Self::new(status, "text/plain; charset=utf-8", text.into_bytes())
@@ -47,7 +50,7 @@ impl Answer {
         Self::new(status, "text/plain; charset=utf-8", format!("{text}\n").into_bytes())
     }
 
-    /// Returns status 429: too many clients at present.
+    /// Returns status 429: the server has too many clients at present.
     pub fn busy() -> Self {
         Self { retry: true, ..Self::status(429) }
     }

@@ -5,14 +5,15 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Maximum number of stored events and of their bytes. The newest event is always stored, whatever its size.
+/// Maximum number of stored events; older ones are dropped.
 const MOST: usize = 300;
+/// Maximum size of all stored events in bytes. The newest event is always stored, whatever its size.
 const MOST_BYTES: usize = 4 << 20;
 
 /// The event that asks a reader to reload everything.
 pub(crate) const AGAIN: &str = "event: again\ndata: {}\n\n";
 
-/// Events, numbered from 1.
+/// Event feed: the newest events, numbered from 1, for any number of readers.
 #[derive(Debug, Default)]
 pub struct Feed {
     kept: Mutex<Kept>,
@@ -25,17 +26,18 @@ struct Kept {
     bytes: usize,
     events: VecDeque<Arc<str>>,
     closed: bool,
-    /// Number of connected readers, and number of readers that left after they had received all events.
+    /// Number of connected readers.
     readers: usize,
+    /// Number of readers that disconnected after they had received all events.
     done: usize,
 }
 
-/// The next step of a reader.
+/// Result of a reader's request for further events.
 pub(crate) enum Next {
     Events(Vec<Arc<str>>),
-    /// Events that the reader has not received were already dropped.
+    /// Events that the reader has not received were already dropped, so the reader must reload everything.
     Again,
-    /// No new event within the wait.
+    /// No new event was published within the wait.
     Nothing,
     /// The feed is closed, and the reader has received all events.
     End,
@@ -50,7 +52,7 @@ impl Feed {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds an event. `data` must be a single line.
+    /// Publishes an event of type `event`. `data` must be a single line.
     pub fn publish(&self, event: &str, data: &str) {
         let mut kept = self.kept();
         kept.newest += 1;
@@ -81,8 +83,8 @@ impl Feed {
         self.changed.notify_all();
     }
 
-    /// Waits at most `time` until all readers have received all events. Returns how many readers received the last
-    /// event.
+    /// Waits at most `time` until all readers have received all events and disconnected. Returns the number of readers
+    /// that received all events.
     pub fn wait_for_readers(&self, time: Duration) -> usize {
         let kept = self.kept();
         let (kept, _) = self
@@ -92,7 +94,7 @@ impl Feed {
         kept.done
     }
 
-    /// Registers a reader. Returns false if `most` readers are connected.
+    /// Registers a reader. Returns false if `most` readers are already connected.
     pub(crate) fn enter(&self, most: usize) -> bool {
         let mut kept = self.kept();
         let may = kept.readers < most;

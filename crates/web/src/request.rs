@@ -4,12 +4,13 @@ use std::io::{self, Read};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// Maximum length of a request's head and of its body in bytes.
+/// Maximum length of a request's head in bytes.
 const LONGEST_HEAD: usize = 16 << 10;
+/// Maximum length of a request's body in bytes.
 const LONGEST_BODY: usize = 16 << 10;
-/// Maximum number of headers.
+/// Maximum number of headers in a request.
 const MOST_HEADERS: usize = 64;
-/// Time limit for a client to send its request.
+/// Time limit for a client to send the whole request.
 const TIME: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +23,7 @@ pub enum Method {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     pub method: Method,
-    /// The path as it was sent, without the query. It is compared and never decoded.
+    /// Path of the request as it was sent, without the query. It is compared byte for byte and never decoded.
     pub path: String,
     query: String,
     headers: Vec<(String, String)>,
@@ -32,9 +33,9 @@ pub struct Request {
 /// The reason why a request could not be read.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Wrong {
-    /// The client closed the connection or exceeded the time limit.
+    /// The client closed the connection or exceeded the time limit; no response is sent.
     Gone,
-    /// The status of the response to a bad request.
+    /// The request is bad; the response has this status.
     Status(u16),
 }
 

@@ -17,13 +17,14 @@ use crate::feed::{AGAIN, Feed, Next};
 use crate::request::{Method, Request, Wrong};
 use crate::token::{Right, Tokens};
 
-/// Maximum number of clients, and of those among them that read events.
+/// Maximum number of connected clients.
 const MOST_CLIENTS: usize = 64;
+/// Maximum number of clients that read events.
 const MOST_READERS: usize = 32;
 /// Maximum number of connections accepted per [`INTERVAL`].
 const MOST_IN_INTERVAL: u32 = 50;
 const INTERVAL: Duration = Duration::from_millis(100);
-/// Longest time that a new client waits until the client that it replaces has left.
+/// Longest time that a new client waits for a free place at [`MOST_CLIENTS`], after the oldest client was disconnected.
 const PLACE_TIME: Duration = Duration::from_millis(500);
 /// Time without events after which a reader is sent a comment. A failed write then shows that the reader has
 /// disconnected.
@@ -31,7 +32,7 @@ const SILENCE: Duration = Duration::from_secs(10);
 /// Nice value of all threads of this server, so that the threads of users have priority.
 const NICE: i32 = 10;
 
-/// The responses of a server.
+/// Supplies the responses of a server.
 ///
 /// The server checks the tokens: paths below `/api/` need one of the two tokens, and a `POST` needs the token that
 /// permits changes. All other paths are open to anyone who addresses the server by its own host name.
@@ -57,7 +58,7 @@ struct Shared {
 struct Clients {
     count: usize,
     next: u64,
-    /// Clients that have not sent their request, the oldest first.
+    /// Clients that have not sent their whole request, the oldest first.
     sending: VecDeque<(u64, TcpStream)>,
 }
 
@@ -148,7 +149,8 @@ impl Shared {
         self.clients.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Registers a client and returns its number. Returns `None` if no other client leaves in time.
+    /// Registers a client and returns its number. At [`MOST_CLIENTS`], the oldest client without a complete request is
+    /// disconnected. Returns `None` if no client leaves in time.
     fn enter(&self, stream: &TcpStream) -> Option<u64> {
         let own = stream.try_clone().ok()?;
         let mut clients = self.clients();

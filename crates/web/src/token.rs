@@ -7,7 +7,7 @@ use std::io::{self, Read};
 /// Length of a token in bytes: 128 bits.
 const BYTES: usize = 16;
 
-/// The rights of a client.
+/// The rights that a client has by its token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Right {
     /// The client sent no token or a wrong one.
@@ -27,7 +27,7 @@ impl Tokens {
         Ok(Self { read: random()?, change: random()? })
     }
 
-    /// Returns the right of the token `given`.
+    /// Returns the rights of a client that sent the token `given`.
     pub(crate) fn right(&self, given: &str) -> Right {
         // Both tokens are always compared, so that the response time does not reveal which one matches.
         let (read, change) = (same(&self.read, given), same(&self.change, given));

@@ -21,7 +21,7 @@ pub(super) struct Command {
 }
 
 impl Command {
-    /// Returns the command line in the labels of a sample.
+    /// Returns the command line of a JVM if the labels of a sample contain one.
     pub(super) fn of(sample: &Sample<'_>) -> Option<Self> {
         const PROPERTY: &str = "sun.java.command";
         let label = |key: &str| sample.labels.get(key);
@@ -107,8 +107,8 @@ impl Command {
     }
 }
 
-/// Relative difference up to which a published maximum heap agrees with `-Xmx`. Some collectors publish less than
-/// `-Xmx`, because they reserve a survivor space.
+/// Largest relative difference between `-Xmx` and the published maximum heap at which the two count as equal. Some
+/// collectors publish less than `-Xmx`, because they reserve a survivor space.
 const CLOSE: f64 = 0.1;
 
 /// Parses the maximum heap size in bytes from an option such as `-Xmx1g`.
@@ -126,7 +126,7 @@ fn heap_of(option: &str) -> Option<u64> {
     text[..digits].parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
-/// True if a word is an option that only JVMs have. `-D` does not count, because programs have such options, too.
+/// True if a word of a command line is an option that only JVMs have. `-D` does not count: other programs have it, too.
 fn is_of_machine(word: &str) -> bool {
     const BEGINS: [&str; 10] = [
         "-XX:",

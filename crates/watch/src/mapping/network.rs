@@ -8,8 +8,8 @@ use record::Unit::{Count, PerSecond, Share};
 use super::tables::{row, term, with};
 use super::{How, Row};
 
-/// Labels of the number of current connections of a Cisco ASA, of all protocols. The exporter writes the labels as
-/// number or as name.
+/// Labels with which a Cisco ASA's exporter marks the number of current connections of all protocols. The exporter
+/// writes label values as numbers or as names.
 const ASA: &[(&str, &str)] =
     &[("cfwConnectionStatService", "40|protoIp"), ("cfwConnectionStatType", "6|currentInUse")];
 

@@ -25,12 +25,12 @@ pub(super) const fn row(metric: &'static str, unit: Unit, how: How) -> Row {
     Row { metric, unit, how }
 }
 
-/// All tables. A metric in an earlier table takes precedence over the same metric in a later one.
+/// All tables of metrics. A metric in an earlier table takes precedence over the same metric in a later one.
 pub(crate) const TABLES: [&[Row]; 7] = [NODE, NGINX, JVM, REDIS, POSTGRES, NETWORK, PROCESS];
 
 const CPU: &str = "node_cpu_seconds_total";
 const PORT_RANGE: &str = "node_sysctl_net_ipv4_ip_local_port_range";
-/// Interfaces that carry no traffic to other hosts, or that would count such traffic twice.
+/// Network interfaces to leave out: they carry no traffic to other hosts, or would count traffic twice.
 const INNER: &[(&str, &str)] = &[("device", "lo|docker0")];
 
 const NODE: &[Row] = &[
@@ -111,7 +111,7 @@ const NGINX: &[Row] = &[
 
 const HEAP: &[(&str, &str)] = &[("area", "heap")];
 
-/// Collectors whose time is not pause time: the service's threads run meanwhile.
+/// Garbage collectors whose time is no pause, because the service's threads run meanwhile.
 const CONCURRENT: &[(&str, &str)] =
     &[("gc", "G1 Concurrent GC|ZGC Cycles|ZGC Minor Cycles|ZGC Major Cycles|Shenandoah Cycles")];
 
@@ -192,10 +192,10 @@ const REDIS: &[Row] = &[
     ),
 ];
 
-/// PostgreSQL's template databases, which no user works with.
+/// Databases to leave out: PostgreSQL's templates, which no user works with.
 const OWN: &[(&str, &str)] = &[("datname", "template0|template1")];
 
-/// Connections that are idle inside an open transaction.
+/// Label of connections that are idle inside an open transaction.
 const IN_TRANSACTION: &[(&str, &str)] =
     &[("state", "idle in transaction|idle in transaction (aborted)")];
 

@@ -9,12 +9,13 @@ use std::time::{Duration, Instant};
 
 use super::Agent;
 
-/// Maximum length of a line in bytes.
+/// Maximum length of a line from the agent in bytes.
 const MOST_LINE: usize = 1 << 16;
-/// Maximum number of bytes read per second.
+/// Maximum number of bytes read per second; more end the connection.
 const MOST_BYTES: usize = 1 << 20;
+/// Maximum number of lines read per second; more end the connection.
 const MOST_LINES: usize = 100;
-/// Time limit for connecting and for a response.
+/// Time limit for connecting to the agent, and for its response.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 /// Time limit for a response over UDP. It is shorter, because datagrams get lost.
 const PATIENCE_UDP: Duration = Duration::from_secs(1);
@@ -28,14 +29,14 @@ const PAUSE: Duration = Duration::from_millis(250);
 pub(crate) struct Refused {
     /// Message for the user.
     pub(crate) words: String,
-    /// The Java exception that the plug-in would write into its rows.
+    /// Java exception that the plug-in would write into the rows of a result file.
     pub(super) exception: String,
 }
 
 #[derive(Debug)]
 pub(crate) struct Connection {
     socket: Socket,
-    /// The beginning of a line that has not ended yet.
+    /// Beginning of an incomplete line.
     line: Vec<u8>,
     second: Second,
 }
@@ -55,7 +56,7 @@ enum Socket {
 }
 
 impl Connection {
-    /// Connects and waits for the agent's answer to `test`.
+    /// Connects to an agent, first over TCP, and waits for its answer to `test`.
     pub(crate) fn open(agent: &Agent) -> Result<Self, Refused> {
         let tcp = Self::tcp(agent);
         match tcp {
@@ -124,7 +125,7 @@ impl Connection {
         }
     }
 
-    /// Returns the next line, or `None` if no line is complete after a quarter of a second.
+    /// Returns the agent's next line, or `None` if no line is complete after a quarter of a second.
     pub(super) fn line(&mut self) -> io::Result<Option<String>> {
         let Self { socket, line, second } = self;
         let read = match socket {
@@ -206,7 +207,7 @@ fn refused(agent: &Agent, error: &dyn Display, exception: String) -> Refused {
     Refused { words: format!("{}: {error}", agent.address), exception }
 }
 
-/// Returns the exception that Java's sockets throw for a failed connect.
+/// Returns the exception that Java's sockets throw if connecting fails with this error.
 fn exception(error: &io::Error) -> String {
     match error.kind() {
         ErrorKind::ConnectionRefused => "java.net.ConnectException: Connection refused".into(),
