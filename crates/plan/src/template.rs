@@ -88,14 +88,15 @@ pub struct Problem {
 /// A kind of problem with an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// The function runs scripts or Java classes. Unless Java evaluates the call, it evaluates to its own source.
+    /// The function runs scripts or Java classes. Without Java, the call evaluates to its own source.
     NeedsJvm,
-    /// JMeter itself has no such function, although a plug-in may have it. Unless Java evaluates the call, it evaluates
-    /// to its own source.
+    /// JMeter itself has no such function, although a plug-in may have it. Without Java, the call evaluates to its own
+    /// source.
     Unknown,
     /// A parameter requests an unsupported feature, which the string describes.
     Unsupported(String),
-    /// JMeter cannot parse the expression; with JMeter's message. JMeter then evaluates no property of the element.
+    /// JMeter cannot parse the expression; the string is JMeter's message. JMeter then evaluates no property of the
+    /// element.
     Invalid(String),
 }
 

@@ -57,7 +57,8 @@ pub(super) enum Test {
         pongs: bool,
         reply: Flag,
     },
-    /// The plan has a value that the plug-in does not know. Contains the exception's message.
+    /// A property of the filter has a value that the plug-in does not know. The string is the message of the plug-in's
+    /// exception.
     Unknown(String),
 }
 
@@ -143,7 +144,7 @@ impl FrameFilter {
         }
     }
 
-    /// Returns the message about an invalid pattern.
+    /// Returns the message about the filter's pattern if the pattern is constant and invalid.
     pub(crate) fn complaint(&self) -> Option<String> {
         match &self.test {
             Test::Pattern { pattern: Pattern::Fixed(_, Err(malformed)), .. } => {
