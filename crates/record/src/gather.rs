@@ -19,7 +19,7 @@ use crate::{CauseName, Label};
 
 /// Largest number of labels in a record.
 pub const MOST_LABELS: usize = 500;
-/// Largest number of causes in a record.
+/// Largest number of causes of errors in a record.
 const MOST_CAUSES: usize = 300;
 /// Largest number of label names whose label numbers are stored. A further name is looked up by its pattern each
 /// time.

@@ -58,7 +58,7 @@ const MOST_LATE: u32 = 10_000;
 const MS: u64 = 1_000_000;
 /// Prefix of the response message that JMeter writes for a transaction.
 const TRANSACTION: &str = "Number of samples in transaction : ";
-/// Smallest number of rows for which time stamps without fractions of a second are not a coincidence.
+/// Smallest number of rows from which time stamps without fractions are taken as whole seconds.
 const LEAST_ROWS: u64 = 10;
 /// Shortest length of the last second, ms.
 const LEAST_MS: i64 = 100;

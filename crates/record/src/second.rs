@@ -60,8 +60,8 @@ pub struct Second {
     /// Pairs of label number and results of assertions, in ascending order. Labels without checked responses are
     /// absent.
     pub checks: Vec<(u32, Checked)>,
-    /// Values extracted from responses, by index of the data series ([`crate::Frame::series`]), in ascending order.
-    /// Series without a value are absent.
+    /// Count, sum and extremes of the values extracted from responses, by index of the data series
+    /// ([`crate::Frame::series`]), in ascending order. Series without a value are absent.
     pub numbers: Vec<(u32, Number)>,
 }
 
