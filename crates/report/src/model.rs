@@ -89,8 +89,8 @@ pub struct RunPage {
     /// Alerts that fired, in the order of their start.
     #[serde(skip)]
     pub alerts: Vec<Alert>,
-    /// Data series extracted from responses, by name, each with its values over the whole run. The summaries in
-    /// Markdown and in k6's format use them; the page's script does not.
+    /// Data series extracted from responses, by name, each with the count, sum and extremes of its values in the run.
+    /// The summaries in Markdown and in k6's format use them; the page's script does not.
     #[serde(skip)]
     pub series: Vec<(String, Number)>,
     /// Cost of an ended run, if its summary contains the cost.
@@ -150,12 +150,12 @@ impl RunPage {
     }
 }
 
-/// Returns the scope of the verdict on a run with these criteria.
+/// Returns the scope of the verdict on a run, which says whether any of these criteria was not met.
 fn scope(criteria: &[Criterion]) -> Scope {
     Scope::Run { not_met: criteria.iter().any(|criterion| criterion.met == Some(false)) }
 }
 
-/// Returns each series of a record with its values over the whole run.
+/// Returns each data series of a record by name, with the count, sum and extremes of its values in the run.
 fn series(record: &Record) -> Vec<(String, Number)> {
     let mut series: Vec<(String, Number)> =
         record.frame.series().map(|(name, _)| (name.to_owned(), Number::default())).collect();

@@ -223,8 +223,8 @@ pub fn counted(comparison: &Comparison) -> Vec<Words> {
     out
 }
 
-/// Returns the sentence for a comparison without a difference, with the smallest change that the runs could have
-/// shown. Returns `None` if no metric is decided because of unreadable samples.
+/// Returns the sentence for a comparison without a difference, with the smallest change that the runs could have shown.
+/// Returns `None` if unreadable samples leave all metrics undecided.
 fn nothing(comparison: &Comparison) -> Option<Words> {
     let decided = comparison.all.differences.iter().filter(|d| d.result != Outcome::Unread);
     let visible: Vec<(&Difference, Words)> =

@@ -1,4 +1,4 @@
-//! The table of the labels with the most time.
+//! The table of the labels with the largest total service time.
 
 use stats::grouped::things;
 

@@ -7,7 +7,7 @@ use stats::jtl::{Columns, Pattern, TimestampFormat};
 const WINDOW: i64 = 20_000;
 const PREFIX: &str = "jmeter.reportgenerator.";
 
-/// Properties with an effect on the metrics or the tables.
+/// JMeter properties that affect the metrics or the tables of the dashboard.
 pub const PROPERTIES: &[&str] = &[
     "jmeter.reportgenerator.apdex_per_transaction",
     "jmeter.reportgenerator.apdex_satisfied_threshold",

@@ -59,7 +59,7 @@ struct Quota {
 }
 
 impl Quota {
-    /// Returns the quota during these seconds.
+    /// Returns the CPU quota and how often it throttled the generator in these seconds; `None` without a quota.
     fn during(seconds: &[Second]) -> Option<Self> {
         let (mut processors, mut periods, mut stopped) = (0.0, 0, 0);
         for Second { generator, .. } in seconds {

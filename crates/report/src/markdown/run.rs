@@ -76,7 +76,7 @@ fn numbers(out: &mut Page, totals: &Totals) {
     out.table(&heads, rows);
 }
 
-/// Adds the series from responses.
+/// Adds the table of the data series that were extracted from responses.
 fn series(out: &mut Page, page: &RunPage) {
     if page.series.is_empty() {
         return;

@@ -15,7 +15,7 @@ pub struct Agent {
     pub samples: u64,
     pub failed: u64,
     pub rate_per_s: f64,
-    /// Response times from the intended start, µs; `None` without samples.
+    /// Mean response time from the intended start, µs; `None` without samples.
     pub mean_us: Option<f64>,
     pub p50_us: Option<f64>,
     pub p95_us: Option<f64>,

@@ -18,7 +18,7 @@ use crate::captions::numbers::{at_once_text, counted, load, number, percent, who
 /// Share of failed requests from which the answer mentions failures, if no criterion covers errors.
 const MUCH_FAILED: f64 = 0.01;
 
-/// A probe of the search.
+/// A probe of the search: a measurement at one load.
 #[derive(Clone, Debug, Serialize)]
 pub struct Probe {
     pub load: f64,
@@ -265,7 +265,7 @@ impl JudgedTime {
 }
 
 impl Searched<'_> {
-    /// Returns the scope of the verdict on the run that decided.
+    /// Returns the scope of the verdict on the run that decided, which says whether a load was too high.
     pub fn scope(&self) -> Scope {
         Scope::Search { is_limited: self.answer.upper.is_some() }
     }

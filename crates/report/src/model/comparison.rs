@@ -41,7 +41,7 @@ pub struct ComparisonPage {
     pub form: u32,
     pub a: About,
     pub b: About,
-    /// The differences, the most important first.
+    /// Sentences about the differences, the most important first.
     pub sentences: Vec<Words>,
     /// Reasons against comparing the two sides, and warnings.
     pub validity: Vec<Doubtful>,
@@ -50,7 +50,7 @@ pub struct ComparisonPage {
     pub times: Times,
     pub rows: Vec<Row>,
     pub tails: Vec<Tails>,
-    /// The judged time over the load, for two sweeps.
+    /// The time that criteria judge, at each load of two sweeps; `None` for two runs.
     pub loads: Option<Loads>,
     pub changed: Vec<Changed>,
     pub notes: Vec<Words>,

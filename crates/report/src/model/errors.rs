@@ -8,7 +8,7 @@ use stats::hist::Hist;
 use super::instants::Instant;
 use super::labels::Order;
 
-/// Largest number of causes on a page.
+/// Largest number of causes of errors on a page.
 pub(crate) const MOST: usize = 100;
 
 #[derive(Debug, Serialize)]

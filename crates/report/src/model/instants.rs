@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use record::Second;
 
-/// Seconds joined into one instant.
+/// A point on the time axis of charts: one second, or several joined seconds.
 #[derive(Clone, Debug)]
 pub(super) struct Instant {
     /// Start of the instant, epoch ms.

@@ -1,4 +1,4 @@
-//! Labels of a run. Those with the most time have separate rows; the others share one row.
+//! Labels of a run. The labels with the largest total service time have separate rows; all other labels share one row.
 
 use answers::compare::units;
 use answers::criterion::Times;
@@ -57,8 +57,8 @@ pub struct Rest {
 /// The labels of a record in the order of the page, with their sums.
 #[derive(Debug)]
 pub(super) struct Order {
-    /// Numbers of the labels with separate rows. Labels with the most time come first; with equal times, requests
-    /// come before transactions.
+    /// Numbers of the labels with separate rows, the largest total service time first. With equal times, requests come
+    /// before transactions.
     pub shown: Vec<u32>,
     pub rest: Vec<u32>,
     sums: Vec<Part>,

@@ -45,7 +45,7 @@ pub struct Totals {
     pub service: Option<Service>,
     /// Metrics of checked responses, in runs with assertions.
     pub answers: Option<Answers>,
-    /// The generator's share of the total time.
+    /// Share of the mean response time that the generator caused.
     pub own_share: Option<f64>,
     /// The generator's part of the mean time, and that mean time, both in µs.
     pub own_us: Option<(f64, f64)>,

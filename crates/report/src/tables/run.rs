@@ -66,7 +66,7 @@ pub(super) fn quantiles(of: &[Quantile]) -> impl Iterator<Item = Cell> + '_ {
 const SERVICE: [&str; 5] =
     ["service_mean_ms", "service_p50_ms", "service_p95_ms", "service_p99_ms", "service_max_ms"];
 
-/// Returns a cell with the name of the times that the metrics of a row are based on.
+/// Returns a cell with the kind of times, response or service, on which the metrics of a row are based.
 fn times(of: Times) -> Cell {
     Cell::Text(of.word().en)
 }
