@@ -117,9 +117,9 @@ pub trait Finding {
     fn say(&mut self, message: &str);
 }
 
-/// The element that runs a script, for one run.
+/// Context of one execution of a script: the script's element and its sample.
 pub struct Execution<'a, W: World> {
-    /// The result that the script reads or creates.
+    /// The sample result that the script reads or, for a sampler, fills.
     pub result: Option<&'a mut W::Sample>,
     /// The assertion's result, if the script is an assertion.
     pub finding: Option<&'a mut W::Finding>,
