@@ -264,7 +264,7 @@ pub fn escape_tag(text: &str) -> String {
     out
 }
 
-/// Escapes the text of a field for its quotes.
+/// Trims the text of a field and escapes its quotes.
 pub fn escape_field(text: &str) -> String {
     text.trim_matches(|c: char| c <= ' ').replace('"', "\\\"")
 }

@@ -76,9 +76,9 @@ impl Exact {
         low.chain(self.high.iter().map(|(ms, n)| (*ms, *n)))
     }
 
-    /// JMeter's percent point (StatCalculator.getPercentPoint). The rank is `percent` times the count, rounded half up;
-    /// the result is the value at that rank. Returns the largest value for 1.0 or more, and 0 without values. `percent`
-    /// is a share of 1.
+    /// Returns JMeter's percent point (StatCalculator.getPercentPoint), with `percent` as a share of 1. The rank is
+    /// `percent` times the count, rounded half up; the result is the value at that rank. Returns the largest value for
+    /// 1.0 or more, and 0 without values.
     pub fn percent_point(&self, percent: f64) -> u64 {
         if self.total == 0 {
             return 0;

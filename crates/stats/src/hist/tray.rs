@@ -10,7 +10,8 @@ const SLOTS: usize = (layout::BINS as usize).div_ceil(PAGE);
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tray {
-    /// Maps a slot to the number of its page plus one; empty before the first value.
+    /// Number, plus one, of the page of each slot of 32 bins; 0 for a slot without a page. Empty before the first
+    /// value.
     table: Box<[u16]>,
     pages: Vec<[u32; PAGE]>,
     /// The slot of each page.

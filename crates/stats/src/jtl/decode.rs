@@ -88,7 +88,7 @@ fn declared(head: &[u8]) -> Option<&'static Encoding> {
     Encoding::for_label(&name[..memchr::memchr(quote, name)?])
 }
 
-/// Ends the text where decompression fails.
+/// Reader of decompressed bytes, which ends where decompression fails.
 struct Unpacked<R> {
     from: MultiGzDecoder<R>,
     damaged: Rc<Cell<bool>>,
@@ -109,7 +109,7 @@ impl<R: Read> Read for Unpacked<R> {
     }
 }
 
-/// Decodes to UTF-8. Undecodable bytes become a replacement character.
+/// Reader that decodes to UTF-8. Undecodable bytes become a replacement character.
 struct Decoded<R> {
     from: R,
     decoder: Decoder,
@@ -152,7 +152,7 @@ impl<R: Read> Read for Decoded<R> {
     }
 }
 
-/// Converts line ends that are a single carriage return to line feeds.
+/// Reader that converts line ends of a single carriage return to line feeds.
 struct CarriageReturns<R>(R);
 
 impl<R: Read> Read for CarriageReturns<R> {

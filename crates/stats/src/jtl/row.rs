@@ -169,7 +169,7 @@ impl Columns {
     }
 }
 
-/// Writes a line. Every field is followed by the delimiter; the last delimiter is replaced by the line end.
+/// Writer of one line. Every field is followed by the delimiter; the last delimiter is replaced by the line end.
 struct Line<'o> {
     start: usize,
     delimiter: u8,
