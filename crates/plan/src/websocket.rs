@@ -220,7 +220,7 @@ pub struct Refusal {
 }
 
 impl WebSocket {
-    /// Returns true if the sample opens a connection, even if the user already has one.
+    /// Returns true if the sample always opens a new connection, even if the user already has a connection.
     pub fn opens(&self, env: &mut Env<'_>) -> bool {
         match &self.act {
             Act::Open => true,
