@@ -75,7 +75,7 @@ impl Record {
         }
     }
 
-    /// Reads a result file. `path` is for error messages.
+    /// Builds a record from a result file. `path` is for error messages.
     fn of_source(path: &Path, mut source: Source, columns: &Columns) -> Result<Self, ReadError> {
         use stats::jtl::read::ReadError as Refused;
         let no_rows = |why: String| ReadError::NoRows(path.to_owned(), why);
@@ -110,12 +110,14 @@ impl Record {
         }))
     }
 
-    /// Reads the rows of a result file.
+    /// Builds a record from the rows of a result file. The default columns apply where the header row of the file does
+    /// not name them.
     pub fn of_rows(from: impl Read) -> Result<Self, stats::jtl::read::ReadError> {
         Self::of_rows_with(from, &Columns::default())
     }
 
-    /// Reads the rows of a result file. `columns` apply where the header row of the file does not name them.
+    /// Builds a record from the rows of a result file. `columns` apply where the header row of the file does not
+    /// name them.
     pub fn of_rows_with(
         from: impl Read,
         columns: &Columns,

@@ -54,7 +54,7 @@ struct Transaction {
 pub(super) struct Inside {
     threads: HashMap<Box<str>, Thread>,
     older: HashMap<Box<str>, Thread>,
-    /// Labels that embedded resources and redirects have had.
+    /// Labels under which embedded resources and redirects have been found.
     downloads: HashSet<Box<str>>,
     transactions: HashMap<u32, Transaction>,
 }
