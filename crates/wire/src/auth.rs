@@ -83,16 +83,16 @@ pub struct Message<'a> {
 /// State of an authentication dialogue with a server or proxy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Progress {
-    /// The server has sent no authentication challenge.
+    /// The peer has sent no authentication challenge yet.
     #[default]
     Unchallenged,
     /// The next request tries an authentication scheme.
     Challenged,
     /// The next request retries the same authentication scheme with the new challenge.
     Handshake,
-    /// The server rejected the credentials, so the dialogue has failed.
+    /// The peer rejected the credentials, so the dialogue has failed.
     Failed,
-    /// The server accepted the authentication scheme and the credentials.
+    /// The peer accepted the authentication scheme and the credentials.
     Accepted,
 }
 
@@ -100,7 +100,7 @@ enum Progress {
 #[derive(Clone, Debug)]
 enum Scheme {
     Basic {
-        /// True if the server sent a Basic challenge; false for preemptive Basic.
+        /// True if the peer sent a Basic challenge; false if credentials are sent before any challenge.
         told: bool,
     },
     Digest(Box<Digest>),
@@ -139,7 +139,7 @@ impl Dialogue {
         self.scheme.is_some()
     }
 
-    /// Appends the authentication header line of the next request, if the dialogue needs one.
+    /// Appends the authentication header line to the next request, if the dialogue needs one.
     pub fn answer(&mut self, asker: Challenger, message: &Message<'_>, out: &mut Vec<u8>) {
         if self.progress == Progress::Failed {
             return;
@@ -169,8 +169,8 @@ impl Dialogue {
         };
     }
 
-    /// Notes a response that asks for credentials, given the response head. True: the request must be resent with
-    /// credentials. `known` returns the credentials for a realm; its argument is `None` for a challenge without a
+    /// Notes a response that asks for credentials, given the response head. Returns true if the request must be resent
+    /// with credentials. `known` returns the credentials for a realm; its argument is `None` for a challenge without a
     /// realm.
     pub fn challenged(
         &mut self,
@@ -250,7 +250,7 @@ impl Dialogue {
     }
 }
 
-/// Writes the authentication header line of a scheme. False: this scheme cannot answer the challenge.
+/// Writes the authentication header line of a scheme. Returns false if the scheme cannot answer the challenge.
 fn write(
     scheme: &mut Scheme,
     asker: Challenger,
@@ -279,7 +279,7 @@ fn write(
     written
 }
 
-/// Encodes text as ASCII. Other characters become question marks, as Java's encoder has them.
+/// Encodes text as ASCII. Other characters become question marks, as with Java's ASCII encoder.
 fn ascii(text: &str) -> Vec<u8> {
     text.encode_utf16()
         .filter(|unit| !(0xdc00..0xe000).contains(unit))

@@ -10,8 +10,8 @@ mod date;
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// Divisor of the share of entries that a full cache evicts at once. Evicting many entries makes each eviction cheap on
-/// average.
+/// Part of its entries, one eighth, that a full cache evicts together. Evicting many entries makes each eviction cheap
+/// on average.
 const EIGHTH: usize = 8;
 
 /// The HTTP cache of one user.
@@ -20,7 +20,7 @@ pub struct Cache {
     entries: HashMap<Box<str>, Entry>,
     /// Maximum number of entries in the user's HTTP cache.
     most: usize,
-    /// Counter of cache uses, from which each entry gets the rank of its last use.
+    /// Number of uses of the cache so far: the logical time of an entry's last use.
     uses: u64,
 }
 
@@ -29,11 +29,12 @@ pub struct Cache {
 struct Entry {
     last_modified: Option<Box<str>>,
     etag: Option<Box<str>>,
-    /// Expiry in milliseconds since 1970. Without an expiry, the cache only makes requests conditional.
+    /// Expiry in milliseconds since 1970. Without an expiry, each request for the URL is sent with conditional headers.
     expires_ms: Option<i64>,
-    /// Value of `Vary`: the response depends on these request headers. The entry itself is stored under the key of
-    /// their values.
+    /// Value of the header `Vary`: names of request headers on which the response depends. If set, the response is
+    /// looked up in another entry, whose key contains the values of these headers.
     vary: Option<Box<str>>,
+    /// Logical time of the entry's last use, from the counter of the cache.
     used: u64,
 }
 
@@ -72,8 +73,8 @@ impl Cache {
         Self { most, ..Self::default() }
     }
 
-    /// Returns the conditional headers for a request. `headers`: blocks of header lines that the plan sets, without
-    /// cookies.
+    /// Returns the conditional headers for a request. `headers` are the header lines that the plan sets, in blocks,
+    /// without cookies.
     pub fn conditions(&mut self, url: &str, headers: &[&[u8]]) -> Conditions {
         self.find(url, headers).map_or_else(Conditions::default, |entry| Conditions {
             modified_since: entry.last_modified.clone(),
@@ -81,8 +82,8 @@ impl Cache {
         })
     }
 
-    /// True if the cached response to a GET of the URL has not expired, so that no request is sent. `headers`: as for
-    /// [`Cache::conditions`], plus the cookies.
+    /// True if the cached response to a GET of the URL has not expired, so that no request is sent. `headers` are those
+    /// of [`Cache::conditions`], plus the cookies.
     pub fn is_fresh(&mut self, url: &str, headers: &[&[u8]], now_ms: i64) -> bool {
         self.find(url, headers)
             .is_some_and(|entry| entry.expires_ms.is_some_and(|expires| expires > now_ms))
@@ -90,8 +91,9 @@ impl Cache {
 
     /// Stores the metadata of a response with a cacheable status.
     ///
-    /// `head` is the response head, `sent` the header lines of its request without cookies. With `use_expires`,
-    /// `Cache-Control` and `Expires` count; without, the entry only serves conditional requests.
+    /// `head` is the response head, `sent` the header lines of its request without cookies. If `use_expires` is true,
+    /// the expiry is computed from `Cache-Control` and `Expires`; if false, the entry has none and only serves
+    /// conditional requests.
     pub fn note(
         &mut self,
         url: &str,
@@ -169,7 +171,7 @@ impl Cache {
         self.entries.insert(key.into(), Entry { used: self.uses, ..entry });
     }
 
-    /// Evicts the least recently used entries of the cache.
+    /// Evicts an eighth of the cache's entries, the least recently used ones.
     fn make_room(&mut self) {
         let mut uses: Vec<u64> = self.entries.values().map(|entry| entry.used).collect();
         let goes = (uses.len() / EIGHTH).max(1) - 1;
@@ -179,7 +181,8 @@ impl Cache {
     }
 }
 
-/// Response headers that decide caching. If a header occurs more than once, its last value counts.
+/// Response headers that decide whether and how a response is cached. If a header occurs more than once, its last value
+/// counts.
 #[derive(Debug, Default)]
 struct Seen {
     vary: Option<String>,
@@ -211,7 +214,7 @@ impl Seen {
         seen
     }
 
-    /// True if the response has a header that a cache can use.
+    /// True if the response has a header with which a cache can validate it or compute its expiry.
     fn says_something(&self) -> bool {
         [&self.last_modified, &self.expires, &self.etag, &self.cache_control]
             .into_iter()
@@ -254,7 +257,8 @@ impl Seen {
     }
 }
 
-/// Builds the cache key of a response that varies with headers of its request.
+/// Builds the cache key of a response that depends on request headers: from the URL, `Vary` and the values of these
+/// headers.
 fn vary_key(url: &str, vary: &str, headers: &[&[u8]]) -> String {
     let mut key = format!("vary-{vary}-");
     let mut names: Vec<&str> = vary.split(',').map(str::trim_start).collect();

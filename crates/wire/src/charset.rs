@@ -20,8 +20,8 @@ pub fn charset_of(content_type: &[u8]) -> Option<&str> {
     std::str::from_utf8(value).ok().filter(|name| !name.is_empty())
 }
 
-/// Returns the charset that an HTML page names in its first 2000 bytes. JMeter finds only this spelling of the `meta`
-/// tag.
+/// Returns the charset that an HTML page names in its first 2000 bytes. Only the spelling of the `meta` tag that JMeter
+/// recognises is found.
 pub fn charset_in_html(body: &[u8]) -> Option<&str> {
     const TAG: &[u8] = b"<meta http-equiv=\"content-type\" content=\"";
     let start = &body[..body.len().min(2000)];

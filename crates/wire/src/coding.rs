@@ -21,9 +21,8 @@ pub enum Coding {
 }
 
 impl Coding {
-    /// Parses a `Content-Encoding` value, which may be a list. Unknown codings next to a known one are ignored.
-    /// `None`: the list has only unknown codings, or several known ones that would have to be undone one after
-    /// another.
+    /// Parses a `Content-Encoding` value, which may be a list. Unknown codings next to a known one are ignored. Returns
+    /// `None` if the list has only unknown codings, or more than one known coding.
     pub fn parse(header: &[u8]) -> Option<Coding> {
         let mut found = None;
         let mut unknown = false;
@@ -214,7 +213,7 @@ fn brotli(input: &[u8], out: &mut Vec<u8>, limit: usize) -> Result<(), CodingErr
     Ok(())
 }
 
-/// Reserves room for more output, up to one byte above the limit, so that exceeding the limit is noticed.
+/// Reserves room for more output, up to one byte above the limit, so that a body above the limit is noticed.
 fn room(input: usize, out: &mut Vec<u8>, limit: usize) {
     if out.len() == out.capacity() {
         let wanted = (input * 3).clamp(1 << 10, 1 << 18);
@@ -222,7 +221,7 @@ fn room(input: usize, out: &mut Vec<u8>, limit: usize) {
     }
 }
 
-/// Returns the length of the header of a gzip member.
+/// Returns the length of the header of a gzip member in bytes.
 fn gzip_header(input: &[u8]) -> Result<usize, CodingError> {
     let Some((head, _)) = input.split_first_chunk::<10>() else {
         let magic = [0x1f, 0x8b, 8];

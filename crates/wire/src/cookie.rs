@@ -45,7 +45,8 @@ pub enum Policy {
     Strict,
     /// Cookie policy that neither stores nor sends cookies.
     Ignore,
-    /// Cookie policy by Netscape's original draft: no `Max-Age`, domains need two or three parts, no quotes.
+    /// Cookie policy by Netscape's original draft: no `Max-Age`, no quotes, and a cookie's domain needs two or three
+    /// labels.
     Netscape,
     /// Netscape's draft with the domain rules of RFC 6265, and RFC 2109 for cookies with a version. HttpClient's list
     /// of public suffixes is not used.
@@ -82,9 +83,9 @@ pub struct Cookie {
     pub secure: bool,
     /// True if the cookie is sent only to the host `domain` itself, because `Set-Cookie` had no `Domain` attribute.
     pub host_only: bool,
-    /// True if `Set-Cookie` had a `Path` attribute.
+    /// True if `Set-Cookie` had a `Path` attribute, so that `path` was not derived from the request.
     pub path_given: bool,
-    /// Value of the cookie's `Version` attribute.
+    /// Value of the cookie's `Version` attribute; 0 without one.
     pub version: i32,
     /// Expiry of the cookie in milliseconds since 1970, a multiple of 1000; `None` for a session cookie.
     pub expires_ms: Option<i64>,
@@ -95,7 +96,7 @@ pub struct Cookie {
 pub struct Rules {
     /// Policy for parsing `Set-Cookie` and writing `Cookie`.
     pub policy: Policy,
-    /// If true, a cookie's domain must match its origin before the cookie is stored.
+    /// If true, a cookie is stored only if its domain matches the host that set the cookie.
     pub check: bool,
     /// If true, `Set-Cookie` with an empty value deletes the cookie.
     pub delete_empty: bool,
@@ -114,12 +115,12 @@ impl Default for Rules {
 pub struct Jar {
     /// Cookies in the order in which they were last set; in any order if the jar has an index (`index`).
     cookies: Vec<Cookie>,
-    /// Index by identity and age, for a jar with very many cookies.
+    /// Index of a jar with many cookies: position of each, and the time at which it was last set.
     many: Option<Box<CookieIndex>>,
     rules: Rules,
     /// True if several cookies may have the same name, domain and path.
     doubled: bool,
-    /// Scratch buffer in which positions of the cookies to send are sorted.
+    /// Scratch buffer for sorting the positions of the cookies to send.
     places: Vec<u32>,
 }
 
@@ -148,7 +149,7 @@ impl Jar {
         self.doubled = false;
     }
 
-    /// Adds a cookie without checks; replaces one of the same name, domain and path.
+    /// Adds a cookie without checks; replaces a stored cookie of the same name, domain and path.
     pub fn add(&mut self, cookie: Cookie) {
         self.remove_doubles(&cookie.name, &cookie.domain, &cookie.path);
         let old = self.position(&cookie.name, &cookie.domain, &cookie.path);
@@ -167,7 +168,7 @@ impl Jar {
         self.push(cookie);
     }
 
-    /// Removes duplicates until one cookie of this name, domain and path is left.
+    /// Removes cookies of this name, domain and path until only one is left.
     fn remove_doubles(&mut self, name: &str, domain: &str, path: &str) {
         if !self.doubled {
             return;
@@ -276,8 +277,8 @@ impl Jar {
         Ok(Stored::Set(&self.cookies[at]))
     }
 
-    /// Appends `a=b; c=d` for a request; false if no cookie matches. Line ends within cookies become blanks, as
-    /// HttpClient does.
+    /// Appends the matching cookies, `a=b; c=d`, for a request; returns false if none matches. Line ends within cookies
+    /// become blanks, as in HttpClient.
     pub fn header(&mut self, origin: &Origin, now_ms: i64, out: &mut Vec<u8>) -> bool {
         let start = out.len();
         let any = self.write(origin, now_ms, latin1, out);
@@ -289,8 +290,8 @@ impl Jar {
         any
     }
 
-    /// As [`header`](Self::header), but in UTF-8 and with line ends of the plan's cookies kept. The caller must check
-    /// for line ends.
+    /// As [`header`](Self::header), but in UTF-8, and line ends in the plan's cookies are kept. The caller must reject
+    /// line ends.
     pub fn header_as_it_is(&mut self, origin: &Origin, now_ms: i64, out: &mut Vec<u8>) -> bool {
         self.write(origin, now_ms, utf8, out)
     }
@@ -377,7 +378,7 @@ fn renew(cookie: &mut Cookie, parsed: &Parsed<'_>) {
         .filter(|&expires| expires != 0);
 }
 
-/// Writes the matching cookies of a large jar: by path length if the policy demands it, then by age.
+/// Writes the matching cookies of a large jar: longer paths first if the policy demands it, then cookies set earlier.
 fn write_sorted<A: Ord>(
     cookies: &[Cookie],
     places: &mut [u32],

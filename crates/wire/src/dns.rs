@@ -66,7 +66,7 @@ impl Name {
         (wire.len() <= LONGEST).then_some(Self(wire))
     }
 
-    /// Appends another DNS name as the parent of this one; `None` if the result is too long.
+    /// Appends `other` as the parent of this DNS name; `None` if the result is too long.
     pub fn below(&self, other: &Self) -> Option<Self> {
         let mut wire = self.0[..self.0.len() - 1].to_vec();
         wire.extend_from_slice(&other.0);
@@ -115,8 +115,8 @@ pub fn ask(id: u16, name: &Name, out: &mut Vec<u8>) {
     out.extend_from_slice(&IN.to_be_bytes());
 }
 
-/// Parses a message that may be the response to the query `id` for `name`. `whole`: the message came over TCP, so its
-/// truncation flag is ignored.
+/// Parses a message that may be the response to the query `id` for `name`. `whole` is true for a message over TCP, in
+/// which the truncation flag is ignored.
 pub fn read(id: u16, name: &Name, message: &[u8], whole: bool) -> Result<Answer, Malformed> {
     let mut reader = Reader { message, at: 0 };
     let (own, flags) = (reader.number()?, reader.number()?);
@@ -151,7 +151,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Parses all records; returns whether the question is about `name`, and the answer found for it.
+    /// Parses all records of a response; returns whether its question is about `name`, and the answer found for `name`.
     fn records(&mut self, counts: [u16; 4], name: &Name) -> Result<(bool, Answer), Malformed> {
         let mut asked = false;
         for _ in 0..counts[0] {

@@ -25,10 +25,10 @@ use memchr::memchr;
 /// Limits on the head of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Maximum bytes of status line and headers. Also limits garbage before the status line, a chunk-size line, and
-    /// trailers.
+    /// Maximum total length of the status line and the headers in bytes. The same limit applies to garbage before the
+    /// status line, to a chunk-size line, and to the trailers.
     pub head: usize,
-    /// Maximum number of headers of a response, and of trailers.
+    /// Maximum number of headers of a response, and maximum number of trailers.
     pub headers: usize,
 }
 
@@ -47,9 +47,9 @@ pub struct Decoder {
     left: u64,
     limit_head: u32,
     limit_headers: u32,
-    /// Number of unread bytes that were already searched without success.
+    /// Number of unread bytes in which the end of a line or head was already searched and not found.
     scanned: u32,
-    /// Bytes already consumed of garbage before the head, or of trailers; they count against `limit_head`.
+    /// Number of consumed bytes of garbage before the head, or of trailers; they count against `limit_head`.
     spent: u32,
     /// Number of trailers read so far.
     lines: u32,
@@ -86,8 +86,8 @@ pub enum Event<'b> {
 }
 
 impl Decoder {
-    /// Creates a decoder. `request_is_head`: the response answers a HEAD request, so it has no body, whatever its
-    /// headers say.
+    /// Creates a decoder. `request_is_head` is true if the response answers a HEAD request: then it has no body,
+    /// whatever its headers say.
     pub fn new(request_is_head: bool, limits: Limits) -> Self {
         let bound = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         Self {
@@ -104,8 +104,8 @@ impl Decoder {
         }
     }
 
-    /// Parses contiguous unread bytes; returns the number of bytes consumed and one event. The bytes are consumed for
-    /// every event, `NeedMore` included. Call until `NeedMore` or `End`.
+    /// Parses contiguous unread bytes; returns the number of bytes consumed and one event. Bytes may be consumed with
+    /// any event, also with `NeedMore`. Call until `NeedMore` or `End`.
     #[inline]
     pub fn next<'b>(&mut self, input: &'b [u8]) -> Result<(usize, Event<'b>), Error> {
         match self.state {
@@ -146,8 +146,8 @@ impl Decoder {
         Ok((used, event))
     }
 
-    /// Handles the end of the connection; `unread` are the bytes that were not consumed. `Ok`: the response is
-    /// complete. A body without a length ends here, and trailers after the last chunk may be cut short.
+    /// Handles the end of the connection; `unread` are the bytes that were not consumed. Returns `Ok` if the response
+    /// is complete: a body without a length ends here, and trailers after the last chunk may be cut short.
     pub fn eof(&mut self, unread: &[u8]) -> Result<(), Error> {
         let more = unread.len() as u64;
         match self.state {
@@ -176,7 +176,8 @@ impl Decoder {
         self.state = State::Done;
     }
 
-    /// True if any byte of the response was received. If not, a peer that closes has not answered at all.
+    /// True if any byte of the response was received. If false when the peer closes, the peer has sent no response at
+    /// all.
     pub fn started(&self) -> bool {
         self.started
     }
@@ -191,8 +192,8 @@ impl Decoder {
         if self.state == State::Length { self.left } else { 0 }
     }
 
-    /// Skips `bytes` of the body, at most [`Decoder::body_left`], that the caller discarded unread from the connection.
-    /// True: the response is complete.
+    /// Notes that the caller discarded `bytes` of the body, at most [`Decoder::body_left`], unread from the connection.
+    /// Returns true if the response is complete.
     pub fn skip(&mut self, bytes: u64) -> bool {
         debug_assert!(bytes <= self.body_left());
         self.left = self.left.saturating_sub(bytes);
@@ -259,7 +260,7 @@ impl Decoder {
         }
     }
 
-    /// Returns the framing that [`Decoder::enter`] has just set.
+    /// Returns the framing of the body, directly after [`Decoder::enter`] has set it.
     fn framing(&self) -> head::Framing {
         match self.state {
             State::Length => head::Framing::Length(self.expected),

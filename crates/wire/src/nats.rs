@@ -15,9 +15,9 @@ use memchr::memchr;
 /// Limits on operations of a NATS server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Maximum bytes of a NATS line without its line end. `INFO` names all servers of a cluster.
+    /// Maximum length of a line in bytes, without its line end. The line `INFO` names all servers of a cluster.
     pub line: usize,
-    /// Maximum bytes of a NATS message's payload.
+    /// Maximum length of a message's payload in bytes.
     pub payload: usize,
 }
 
@@ -35,7 +35,7 @@ pub enum ServerOperation<'a> {
     Info(&'a [u8]),
     Message {
         subject: &'a str,
-        /// Number that the client chose for the subscription.
+        /// Number of the subscription, which the client chose.
         subscription: u64,
         reply: Option<&'a str>,
         payload: &'a [u8],
@@ -43,7 +43,7 @@ pub enum ServerOperation<'a> {
     Ping,
     Pong,
     Ok,
-    /// An error message without its quotes. The server closes the connection after most errors.
+    /// An error message without its quotes. After most errors, the server closes the connection.
     Err(&'a str),
 }
 
@@ -101,7 +101,7 @@ pub fn next(bytes: &[u8], limits: Limits) -> Result<Option<(ServerOperation<'_>,
     Ok(Some((told, end + 1)))
 }
 
-/// Parses the rest of a NATS message, `subject subscription [reply] length`, and the payload after the line.
+/// Parses the rest of a message's line, `subject subscription [reply] length`, and the payload after the line.
 fn message<'a>(
     line: &'a [u8],
     behind: &'a [u8],

@@ -38,9 +38,9 @@ pub const NIL: &[u8] = b"-1";
 /// Limits on a reply of Redis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Maximum bytes of a line in a Redis reply, without its line end.
+    /// Maximum length of a line in a Redis reply in bytes, without its line end.
     pub line: u32,
-    /// Maximum bytes of a Redis reply after its first line.
+    /// Maximum length in bytes of everything in a Redis reply after its first line.
     pub content: u64,
 }
 
@@ -62,7 +62,7 @@ pub struct Login<'a> {
     pub database: u32,
 }
 
-/// The greeting's commands that Redis has not answered yet.
+/// Command of the greeting whose reply is awaited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Awaited {
     Nothing,
@@ -91,10 +91,11 @@ pub struct Redis {
     awaited: Awaited,
     in_flight: VecDeque<Ticket>,
     state: State,
-    /// Number of elements left in each open array, outermost first.
+    /// Number of elements still to be read in each array that is being parsed, outermost first.
     open: [u64; DEPTH],
+    /// Number of arrays that are being parsed, nested in each other.
     depth: usize,
-    /// Number of bytes of the current Redis reply after its first line.
+    /// Number of bytes counted so far of the current Redis reply, after its first line.
     content: u64,
     /// Number of bytes of an incomplete line that were already searched for its end.
     scanned: usize,
@@ -152,7 +153,8 @@ impl Redis {
         self.in_flight.push_back(to);
     }
 
-    /// Returns the first line of the input, and its length including the line end; `None` if the line is incomplete.
+    /// Returns the first line of the input without its line end, and its length including the line end; `None` if the
+    /// line is incomplete.
     fn line<'b>(&mut self, input: &'b [u8]) -> Result<Option<(&'b [u8], usize)>, Broken> {
         let limit = self.limits.line as usize;
         let from = self.scanned.min(input.len());
@@ -174,7 +176,8 @@ impl Redis {
         }
     }
 
-    /// Parses the first line of a reply or of an array element. True: the line is the complete reply or element.
+    /// Parses the first line of a reply or of an array element. Returns true if the line is the complete reply or
+    /// element.
     fn enter(&mut self, kind: u8, rest: &[u8]) -> Result<bool, Broken> {
         match u16::from(kind) {
             kind::SIMPLE | kind::ERROR => Ok(true),
@@ -212,7 +215,7 @@ impl Redis {
         }
     }
 
-    /// Counts content bytes of a reply, received or announced, against the limit.
+    /// Adds content bytes of a reply, received or announced, to the count; fails above the limit.
     fn count(&mut self, bytes: u64) -> Result<(), Broken> {
         self.content = self.content.saturating_add(bytes);
         if self.content > self.limits.content { Err(self.too_large()) } else { Ok(()) }
@@ -222,7 +225,8 @@ impl Redis {
         broken(&format!("the reply has more than {} bytes", self.limits.content))
     }
 
-    /// Ends an element, and all arrays that it completes. True: the whole reply is complete.
+    /// Marks an element as complete, and all arrays of which it is the last element. Returns true if the whole reply is
+    /// complete.
     fn close(&mut self) -> bool {
         self.state = State::Line;
         while let Some(at) = self.depth.checked_sub(1) {
@@ -235,8 +239,8 @@ impl Redis {
         true
     }
 
-    /// Parses a line and reports it as an event if it belongs to an exchange. True: the line completes a reply or an
-    /// element.
+    /// Parses a line and reports it as an event if it belongs to an exchange. Returns true if the line completes a
+    /// reply or an element.
     fn take_line(
         &mut self,
         line: &[u8],
@@ -295,7 +299,8 @@ impl Redis {
         }
     }
 
-    /// Reads a part of a bulk string; returns the number of bytes.
+    /// Reports a part of a bulk string; returns its length in bytes. `left` is the number of bytes that were still
+    /// missing.
     fn bulk(&mut self, left: u64, input: &[u8], emit: &mut impl FnMut(SessionEvent<'_>)) -> usize {
         let part = &input[..input.len().min(usize::try_from(left).unwrap_or(usize::MAX))];
         if let Some(to) = self.in_flight.front().copied() {
@@ -306,7 +311,7 @@ impl Redis {
         part.len()
     }
 
-    /// Reads one byte of the line end after a bulk string.
+    /// Checks one byte of the line end (CR LF) after a bulk string; `seen` is the number of its bytes already read.
     fn bulk_end(
         &mut self,
         seen: u8,

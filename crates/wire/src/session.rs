@@ -10,8 +10,8 @@
 use std::fmt;
 use std::num::NonZeroU32;
 
-/// Identifier of an exchange, created by the caller: an index and a generation. The generation makes late answers find
-/// no exchange.
+/// Identifier of an exchange, created by the caller: an index and a generation. Because of the generation, a late
+/// answer to an earlier exchange with the same index is recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ticket {
     /// Index of the exchange in the caller's table.
@@ -33,49 +33,50 @@ pub type Nanos = i64;
 /// Capacity of a session for further exchanges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Capacity {
-    /// The session's greeting is not finished, so no exchange can begin.
+    /// The session's greeting is not finished, so no exchange can begin yet.
     Greeting,
     /// Number of further exchanges that can begin now on the session.
     Free(u32),
     /// The maximum number of exchanges of the session is in flight.
     Full,
-    /// Exchanges in flight continue, but no further exchange can begin on the session.
+    /// No further exchange can begin on the session; those in flight continue.
     Draining,
 }
 
-/// The result of beginning an exchange on a session.
+/// The result of [`Session::begin`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BeginResult {
     /// The whole request was written to the output.
     Sent,
-    /// A part of the request is in the output. The rest follows when the peer grants more space.
+    /// Only a part of the request was written to the output. The session writes the rest when the peer grants more
+    /// space.
     Partly,
-    /// Nothing was written: the protocol cannot express this request. The text is the reason.
+    /// Nothing was written, because the protocol cannot express this request. The text is the reason.
     Refused(String),
 }
 
-/// The effect of cancelling an exchange on its connection.
+/// The effect on the connection of cancelling an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cancelled {
-    /// The output has a cancel message for the peer; other exchanges on the connection continue.
+    /// The session wrote a cancel message to the output; other exchanges on the connection continue.
     SessionEvent,
     /// The connection cannot be used any more and must be closed.
     MustClose,
 }
 
-/// Knowledge about the processing of a request that the peer abandoned.
+/// Certainty about whether the peer processed a request that it abandoned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// The peer certainly did not process the request, so it may be resent on another connection.
     Unprocessed,
-    /// The peer may have executed the request that it abandoned.
+    /// The peer may or may not have processed the request.
     Unknown,
 }
 
-/// Head of an answer in protocols where an answer is only a status and bytes.
+/// Head of an answer in protocols whose answers consist only of a status and bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status<'b> {
-    /// Type of the answer, in the numbers of its protocol.
+    /// Type of the answer, in the numbers that its protocol defines.
     pub status: u16,
     pub bytes: &'b [u8],
 }
@@ -91,14 +92,15 @@ pub enum SessionEvent<'b, H = Status<'b>> {
     Head { to: Ticket, head: H },
     /// A part of an answer's content was received.
     Data { to: Ticket, bytes: &'b [u8] },
-    /// Number of bytes that were neither head nor content of an answer, such as chunk framing or interim responses.
+    /// Number of received bytes that were neither head nor content of an answer, such as chunk framing or interim
+    /// responses.
     Framing { to: Ticket, bytes: u64 },
-    /// An answer is complete. `kept`: the connection can carry another exchange.
+    /// An answer is complete. `kept` is true if the connection can carry another exchange.
     Done { to: Ticket, kept: bool },
     /// A message that belongs to no exchange, or to one that stays open, such as a server-sent event. `kind` is the
     /// protocol's name for the message and `id` the peer's identifier; either may be empty.
     Push { kind: &'b [u8], id: &'b [u8], bytes: &'b [u8] },
-    /// The peer abandoned an exchange.
+    /// The peer abandoned an exchange without a complete answer.
     Lost { to: Ticket, fate: Fate },
 }
 
@@ -136,8 +138,8 @@ pub trait Session {
     /// Begins an exchange. Only allowed while the session has capacity.
     fn begin(&mut self, to: Ticket, call: Self::Call<'_>, out: &mut Vec<u8>) -> BeginResult;
 
-    /// Parses received bytes and reports events; returns the number of bytes consumed. The caller must keep unconsumed
-    /// bytes and put them in front of the next input. Bytes to send in reply are appended to `out`.
+    /// Parses received bytes and reports events to `emit`; returns the number of bytes consumed. The caller must put
+    /// unconsumed bytes in front of the next input. Bytes to send in reply are appended to `out`.
     ///
     /// # Errors
     ///
@@ -150,20 +152,20 @@ pub trait Session {
         emit: &mut impl for<'b> FnMut(SessionEvent<'b, Self::Head<'b>>),
     ) -> Result<usize, Self::Broken>;
 
-    /// Number of next content bytes that the caller may discard from the connection unread, if nobody reads the
-    /// content.
+    /// Number of bytes of the current answer's content, from the next one on, that the caller may discard unread from
+    /// the connection if nobody reads the content.
     fn droppable(&self) -> u64 {
         0
     }
 
-    /// Notes that the caller discarded `bytes` of content. True: the answer is complete.
+    /// Notes that the caller discarded `bytes` of the current answer's content. Returns true if the answer is complete.
     fn drop_content(&mut self, bytes: u64) -> bool {
         let _ = bytes;
         false
     }
 
-    /// Handles the end of the peer's stream; `rest` are the bytes that were not consumed. Exchanges not reported as
-    /// done are lost.
+    /// Handles the end of the peer's stream; `rest` are the bytes that were not consumed. Exchanges that are not
+    /// reported as done here are lost.
     ///
     /// # Errors
     ///
@@ -180,12 +182,12 @@ pub trait Session {
         Cancelled::MustClose
     }
 
-    /// Time at which [`tick`](Self::tick) must be called, if no other call comes earlier.
+    /// Time at which [`tick`](Self::tick) must be called, unless another call of the session changes that time.
     fn due(&self) -> Option<Nanos> {
         None
     }
 
-    /// Runs the actions that are due, such as timeouts.
+    /// Runs the actions that are due at `now`, such as timeouts.
     ///
     /// # Errors
     ///
@@ -195,7 +197,7 @@ pub trait Session {
         Ok(())
     }
 
-    /// Writes the closing message, before this side closes the connection.
+    /// Writes the protocol's closing message. The caller then closes the connection.
     fn leave(&mut self, out: &mut Vec<u8>) {
         let _ = out;
     }

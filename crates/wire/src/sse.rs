@@ -23,8 +23,9 @@ pub struct Sse {
     in_flight: Option<Ticket>,
     decoder: Decoder,
     events: Events,
-    /// True if the body of the response is an event stream.
+    /// True if the body of the current or the last response is an event stream.
     streams: bool,
+    /// True if the connection can be reused after the current response.
     keeps: bool,
 }
 
@@ -73,7 +74,7 @@ impl Sse {
     }
 }
 
-/// True if a response has an event stream as its body that needs no decoding.
+/// True if a response's body is an event stream without a content coding.
 fn streams(head: &Head<'_>) -> bool {
     let encoded = head
         .content_encoding

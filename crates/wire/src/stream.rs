@@ -1,19 +1,20 @@
 //! Byte streams without a protocol: the request is sent as is, and the answer ends where the caller says.
 //!
-//! JMeter's TCP clients read so: either in pieces of 4096 bytes, where the last byte of each piece decides, or a length
-//! first and then that many bytes. Raw requests read until the peer closes the connection.
+//! JMeter's TCP clients find the end of an answer in two ways. One client reads pieces of 4096 bytes; the answer ends
+//! with a piece whose last byte is a configured one. Another client first reads the length of the answer. Raw requests
+//! read until the peer closes the connection.
 
 use crate::session::{BeginResult, Broken, Capacity, Session, SessionEvent, Status, Ticket};
 
-/// Maximum bytes that JMeter's TCP client reads at once.
+/// Maximum number of bytes that JMeter's TCP client reads at once.
 const PIECE: usize = 4096;
 
 /// The condition that ends an answer on a raw stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// The answer ends with the stream.
+    /// The answer ends when the peer ends the stream.
     Stream,
-    /// The answer ends with a piece of at most 4096 bytes whose last byte is this one.
+    /// The answer ends with a piece of at most 4096 bytes whose last byte is this byte.
     Byte(u8),
     /// A length prefix of this many bytes, in big-endian order, gives the length of the answer.
     Length(usize),
@@ -32,8 +33,9 @@ pub struct Call<'a> {
 #[derive(Debug, Default)]
 pub struct Stream {
     in_flight: Option<(Ticket, End)>,
-    /// Content length from the length prefix, if it was read. `come` counts the content bytes received.
+    /// Length of the answer's content by its length prefix, if the prefix was read.
     expected: Option<u64>,
+    /// Number of content bytes received of the answer.
     come: u64,
 }
 
@@ -132,8 +134,8 @@ mod tests {
 
     const TICKET: Ticket = Ticket::first(3);
 
-    /// Returns the events of an answer in two pieces: data, number of completions, and the unread rest. Unconsumed
-    /// bytes of the first piece are put in front of the second.
+    /// Returns the events of an answer that arrives in two pieces, split at `at`: data, number of completions, and the
+    /// bytes that were not consumed. Unconsumed bytes of the first piece are put in front of the second.
     fn told(end: End, answer: &[u8], at: usize) -> (Vec<u8>, u32, Vec<u8>) {
         let mut stream = Stream::default();
         let mut out = Vec::new();

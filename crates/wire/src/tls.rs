@@ -46,10 +46,10 @@ enum Phase {
 /// The result of [`Client::advance`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Number of input bytes consumed. The caller must keep the rest and append further bytes to it.
+    /// Number of input bytes consumed. The caller must keep the bytes after them and append further bytes.
     pub used: usize,
     pub handshaking: bool,
-    /// True if the peer sent close_notify, so that closing the connection is not a truncation.
+    /// True if the peer sent close_notify, so that a close of the connection truncates no data.
     pub peer_closed: bool,
 }
 
@@ -197,7 +197,8 @@ impl fmt::Debug for Client {
     }
 }
 
-/// Runs rustls on all of the input; returns the number of bytes consumed, and whether the peer closed.
+/// Runs rustls on all of the input during the handshake; returns the number of bytes consumed, and whether the peer
+/// sent close_notify.
 fn shake(
     connection: &mut UnbufferedClientConnection,
     incoming: &mut [u8],

@@ -50,7 +50,7 @@ impl Challenge {
         }
     }
 
-    /// True if the challenge has this scheme (name in lower case).
+    /// True if the challenge is of this authentication scheme (name in lower case).
     pub fn is(&self, scheme: &str) -> bool {
         self.scheme == scheme
     }

@@ -5,11 +5,12 @@ use std::fmt::Write;
 
 use super::{Challenge, Credentials, Message};
 
-/// Digest challenge of a server, with the number of uses of its nonce.
+/// State of Digest authentication with a server: the latest challenge, and the number of uses of its nonce.
 #[derive(Clone, Debug, Default)]
 pub struct Digest {
     challenge: Challenge,
     pub(super) last_nonce: Option<String>,
+    /// Number of requests that were answered with the current nonce.
     uses: u32,
     pub(super) cnonce: String,
 }
@@ -17,7 +18,7 @@ pub struct Digest {
 /// The part of the request that a Digest answer protects (`qop`).
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Protection {
-    /// No `qop`, as before RFC 2617: the answer has no request count and no client nonce.
+    /// No `qop` in the challenge, as before RFC 2617: the answer has no request count and no client nonce.
     Old,
     Auth,
     AuthInt,
@@ -30,8 +31,8 @@ impl Protection {
 }
 
 impl Digest {
-    /// Stores a new challenge. True: the server says that only the nonce was stale, so the credentials may be right.
-    /// Error: the challenge has no parameters.
+    /// Stores a new challenge. Returns true if the server says that only the nonce was stale, so the credentials may be
+    /// right. Fails if the challenge has no parameters.
     pub(super) fn told(&mut self, challenge: &Challenge) -> Result<bool, ()> {
         if challenge.is_bare() {
             return Err(());
@@ -40,7 +41,7 @@ impl Digest {
         Ok(challenge.get("stale").is_some_and(|stale| stale.eq_ignore_ascii_case("true")))
     }
 
-    /// Appends the value of the Digest header. False: the challenge asks for something that is not supported.
+    /// Appends the value of the Digest header. Returns false if the challenge asks for something that is not supported.
     pub(super) fn write(
         &mut self,
         credentials: &Credentials,
@@ -101,7 +102,8 @@ impl Digest {
     }
 }
 
-/// Chooses the strongest supported `qop` that the server offers; `None` if none is supported.
+/// Chooses the strongest supported `qop` that the server offers; [`Protection::Old`] if it offers none, `None` if it
+/// offers only unsupported ones.
 fn covers(offered: Option<&str>, message: &Message<'_>) -> Option<Protection> {
     let Some(offered) = offered else { return Some(Protection::Old) };
     let offers = |word: &str| offered.split(',').any(|one| one.trim().eq_ignore_ascii_case(word));
@@ -112,7 +114,7 @@ fn covers(offered: Option<&str>, message: &Message<'_>) -> Option<Protection> {
     }
 }
 
-/// Appends a parameter of the header. A value with a separator is quoted even if `quoted` is false.
+/// Appends a parameter of the Digest header. A value with a separator is quoted even if `quoted` is false.
 fn put(name: &str, value: &str, quoted: bool, out: &mut Vec<u8>) {
     if !out.ends_with(b"Digest ") {
         out.extend_from_slice(b", ");
@@ -138,7 +140,8 @@ fn put(name: &str, value: &str, quoted: bool, out: &mut Vec<u8>) {
     }
 }
 
-/// Returns a function that hashes to hexadecimal digits, by the algorithm names that Java accepts.
+/// Returns the function for a hash algorithm, which returns hexadecimal digits. Accepts the algorithm names that Java
+/// accepts.
 fn hash(algorithm: &str) -> Option<impl Fn(&[u8]) -> String> {
     use aws_lc_rs::digest as sha;
     let sha = match algorithm.to_ascii_uppercase().as_str() {

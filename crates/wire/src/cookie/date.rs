@@ -43,7 +43,8 @@ fn is_delimiter(b: u8) -> bool {
     matches!(b, 0x09 | 0x20..=0x2f | 0x3b..=0x40 | 0x5b..=0x60 | 0x7b..=0x7e)
 }
 
-/// Parses a number of `min` to `max` digits that ends the text or is followed by a non-digit.
+/// Parses a number of `min` to `max` digits at the start of the text. The end of the text or another character must
+/// follow.
 fn number(part: &[u8], min: usize, max: usize) -> Option<i64> {
     let digits = part.iter().take_while(|b| b.is_ascii_digit()).count();
     (min..=max)

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use super::parse::{Parsed, default_path, is_blank, token, value};
 use super::{Origin, Rejected};
 
-/// Parses a line and passes its cookies on in order. If any cookie is malformed, none is passed on.
+/// Parses a line and passes its cookies to `found` in order. If any cookie is malformed, none is passed.
 pub(super) fn set_cookies<'a>(
     text: &'a str,
     origin: &'a Origin<'_>,
@@ -54,11 +54,11 @@ pub(super) fn versions(text: &str) -> (bool, bool) {
     (versioned, dated)
 }
 
-/// A cookie's or attribute's name with its optional value.
+/// Name of a cookie or an attribute, with its optional value.
 struct Pair<'a> {
     name: Cow<'a, str>,
     value: Option<Cow<'a, str>>,
-    /// True if the pair is followed by a comma, or the line ends after it.
+    /// True if a comma or the end of the line follows, so that the pair is the last of its cookie.
     ends: bool,
 }
 
@@ -95,7 +95,7 @@ fn start<'a>(pair: &mut Pair<'a>, origin: &'a Origin<'_>, host: &'a str) -> Pars
     }
 }
 
-/// Parses the attributes of a cookie. If an attribute occurs more than once, the first counts.
+/// Parses the attributes of a cookie. If an attribute occurs more than once, its first value counts.
 fn attributes<'a>(
     rest: &mut &'a str,
     mut ends: bool,

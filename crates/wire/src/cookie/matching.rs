@@ -3,7 +3,7 @@
 use super::{Cookie, Policy, Rejected, parse::Parsed};
 use std::net::{IpAddr, Ipv4Addr};
 
-/// Checks that a host may set a cookie.
+/// Checks that the host may set the cookie with its domain.
 pub(super) fn validate(cookie: &Parsed<'_>, host: &str, policy: Policy) -> Result<(), Rejected> {
     if follows_2109(cookie.version, policy) {
         return validate_2109(cookie, host);
@@ -22,7 +22,7 @@ pub(super) fn validate(cookie: &Parsed<'_>, host: &str, policy: Policy) -> Resul
     Ok(())
 }
 
-/// True if RFC 2109 applies to a cookie of this version under this policy.
+/// True if the rules of RFC 2109 apply to a cookie of this version under this policy.
 pub(super) fn follows_2109(version: i32, policy: Policy) -> bool {
     policy == Policy::Rfc2109 || policy == Policy::Compatibility && version > 0
 }
@@ -45,15 +45,15 @@ fn validate_2109(cookie: &Parsed<'_>, host: &str) -> Result<(), Rejected> {
     if embedded && !before.contains('.') { Ok(()) } else { Err(Rejected::Domain) }
 }
 
-/// True if a cookie's host equals its domain, or ends with a domain that begins with a dot.
+/// True if a host equals the cookie's domain, or ends with a domain that begins with a dot.
 fn ends_with_domain(domain: &str, host: &str) -> bool {
     let Some(prefix) = host.len().checked_sub(domain.len()) else { return false };
     let fits = host.as_bytes()[prefix..].eq_ignore_ascii_case(domain.as_bytes());
     fits && (prefix == 0 || domain.starts_with('.'))
 }
 
-/// Matches a host by RFC 2965: `.local` is appended to a name without dots, and the host has one label before the
-/// domain.
+/// True if the host matches the domain by RFC 2965: `.local` is appended to a name without dots, and the host has at
+/// most one label before the domain.
 fn fits_2965(domain: &str, host: &str) -> bool {
     let local = if host.contains(['.', ':']) { "" } else { ".local" };
     let length = host.len() + local.len();

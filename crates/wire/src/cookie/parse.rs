@@ -213,8 +213,8 @@ fn is_white(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\r' | '\n')
 }
 
-/// Returns the text up to a delimiter, which stays in `rest`. Runs of white space become one blank; white space at the
-/// ends is cut.
+/// Cuts the text up to a delimiter from `rest` and returns it; the delimiter stays in `rest`. Runs of white space
+/// become one blank, and white space at both ends is removed.
 pub(super) fn token<'a>(rest: &mut &'a str, delimiters: &[u8]) -> Cow<'a, str> {
     let end = end_of(rest, delimiters);
     let (text, after) = rest.split_at(end);
@@ -222,7 +222,7 @@ pub(super) fn token<'a>(rest: &mut &'a str, delimiters: &[u8]) -> Cow<'a, str> {
     shrink(text)
 }
 
-/// Returns the position of the first delimiter, or the end of the text.
+/// Returns the position of the first delimiter, or the length of the text if there is none.
 fn end_of(text: &str, delimiters: &[u8]) -> usize {
     let text = text.as_bytes();
     let end = match *delimiters {

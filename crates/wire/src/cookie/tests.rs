@@ -21,7 +21,7 @@ fn sent(jar: &mut Jar, host: &str, path: &str, secure: bool) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// Stores a cookie; returns the `Cookie` header of the next request to the same origin.
+/// Stores the cookie of a `Set-Cookie` value; returns the `Cookie` header of the next request to the same origin.
 fn echo(text: &str) -> String {
     let mut jar = Jar::new();
     assert_eq!(store(&mut jar, &AT, text), Ok(true), "{text}");
@@ -350,7 +350,7 @@ fn the_draft_policies() {
     assert_eq!(sent(&mut jar, AT.host, AT.path, false), "a=1; b=2");
 }
 
-/// All requests of the recorded conversations get the cookies that JMeter's Cookie Manager sent.
+/// Compares all `Cookie` headers in conversations that were recorded with JMeter's Cookie Manager.
 #[test]
 fn conversations_of_jmeter() {
     let table = std::env::var("COOKIES_TABLE").ok();

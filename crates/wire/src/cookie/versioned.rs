@@ -9,7 +9,8 @@ use std::cmp::Ordering;
 
 use super::{Cookie, Put};
 
-/// Sorts and writes the cookies at the given positions. `joined`: all cookies in one line.
+/// Sorts and writes the cookies at the given positions: into one line if `joined` is true, otherwise one line per
+/// cookie.
 pub(super) fn write(
     cookies: &[Cookie],
     places: &mut [u32],
@@ -66,7 +67,8 @@ fn parameter(name: &str, value: &str, version: i32, put: Put, out: &mut Vec<u8>)
     out.extend_from_slice(quote);
 }
 
-/// Orders two paths if one is a prefix of the other: the longer path first. HttpClient treats all other paths as equal.
+/// Orders two cookies if the path of one contains the path of the other: the longer path first. HttpClient treats all
+/// other paths as equal.
 fn by_path(a: &Cookie, b: &Cookie) -> Ordering {
     let whole = |path: &str| path.len() + usize::from(!path.ends_with('/'));
     let begins = |long: &str, short: &str| {
@@ -81,8 +83,8 @@ fn by_path(a: &Cookie, b: &Cookie) -> Ordering {
     }
 }
 
-/// Java's sort for fewer than 32 elements: find the initial run, then binary insertion. The comparison is not
-/// transitive, so the result depends on the algorithm.
+/// Sorts as Java does for fewer than 32 elements: finds the initial run, then inserts by binary search. The comparison
+/// is not transitive, so the result depends on the algorithm.
 fn sort(places: &mut [u32], compare: impl Fn(u32, u32) -> Ordering) {
     if places.len() < 2 {
         return;

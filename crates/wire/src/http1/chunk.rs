@@ -52,7 +52,8 @@ impl Decoder {
         }
     }
 
-    /// Handles a close within a chunked body. A line that the close cuts short counts as a line, as in HttpClient.
+    /// Handles a close of the connection within a chunked body. An incomplete line before the close counts as a line,
+    /// as in HttpClient.
     pub(super) fn chunked_eof(&mut self, unread: &[u8]) -> Result<(), Error> {
         match self.state {
             State::ChunkData => Err(Error::TruncatedChunk {
@@ -104,7 +105,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Checks a trailer line after the last chunk. True: the blank line that ends the trailers.
+    /// Checks a trailer line after the last chunk. Returns true for the blank line that ends the trailers.
     fn trailer(&mut self, line: &[u8], len: usize) -> Result<bool, Error> {
         let text = head::without_end_of_line(line);
         if text.is_empty() {

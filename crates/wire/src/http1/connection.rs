@@ -35,10 +35,11 @@ pub struct Broken {
 #[derive(Clone, Debug)]
 pub struct Connection {
     in_flight: Option<Ticket>,
-    /// Decoder of the current response. Its user must call [`Connection::note_head`] after the head and
-    /// [`Connection::note_end`] after the end.
+    /// Decoder of the current response. Callers that drive the decoder themselves must call [`Connection::note_head`]
+    /// after the head and [`Connection::note_end`] after the end.
     pub decoder: Decoder,
     kind: Kind,
+    /// True if the connection can be reused after the current response.
     keeps: bool,
 }
 
@@ -166,7 +167,7 @@ mod tests {
 
     const TICKET: Ticket = Ticket::first(3);
 
-    /// Returns the events of a response that arrives in pieces of `size` bytes, and the unread rest.
+    /// Returns the events of a response that arrives in pieces of `size` bytes, and the bytes that were not consumed.
     fn told(kind: Kind, answer: &[u8], size: usize) -> (Vec<String>, Vec<u8>) {
         let (mut connection, mut memo) = (Connection::default(), Memo::default());
         let mut out = Vec::new();

@@ -15,7 +15,7 @@ pub struct Head<'b> {
     pub raw: &'b [u8],
     pub status: u16,
     pub reason: &'b [u8],
-    /// Minor version of the response's `HTTP/1.x`; 1 for any higher major version, 0 for any lower.
+    /// Minor version of the response: `x` in `HTTP/1.x`; 1 if the major version is above 1, 0 if it is below.
     pub version_minor: u8,
     /// True if the response permits reuse of the connection.
     pub keep_alive: bool,
@@ -67,13 +67,14 @@ pub(super) enum Framing {
 pub(super) enum Parsed<'b> {
     /// The status line of the response is incomplete.
     NoLine,
-    /// A line of this length in bytes precedes the status line.
+    /// A line of garbage with this length in bytes precedes the status line.
     Garbage(usize),
     Partial,
     Whole(Head<'b>, Framing),
 }
 
-/// Parses the head at the start of `input`, which may be incomplete. `spent` bytes already count against the limit.
+/// Parses the head at the start of `input`, which may be incomplete. `spent` is the number of bytes already counted
+/// against the limit.
 pub(super) fn parse(
     input: &[u8],
     request_is_head: bool,
@@ -205,8 +206,9 @@ fn parse_status_line(line: &[u8]) -> Option<(u8, u16, &[u8])> {
     (status >= 100).then_some((version, status, trim(&rest[blank..])))
 }
 
-/// Returns the first header line with its continuation lines, and its length including the line end. `None`: a blank
-/// line, or the line end was not received yet. Stops after `limit` bytes, which the caller rejects anyway.
+/// Returns the first header line with its continuation lines, and its length including the line end. Returns `None` for
+/// a blank line, or if the line end was not received yet. Searches at most `limit` bytes, because the caller rejects
+/// longer lines.
 #[inline]
 fn unfolded_line(input: &[u8], limit: usize) -> Option<(&[u8], usize)> {
     if matches!(input, [b'\n', ..] | [b'\r', b'\n', ..]) {

@@ -12,7 +12,7 @@ pub(super) struct Seen<'b> {
     connection: Tokens,
     proxy_connection: Tokens,
     lengths: u32,
-    /// The last readable `Content-Length`; `None` if that is negative.
+    /// The last readable `Content-Length`; `None` if it is negative or there is none.
     pub(super) content_length: Option<u64>,
     first_length: &'b [u8],
     pub(super) transfer_encoding: Option<&'b [u8]>,
@@ -54,8 +54,8 @@ impl<'b> Seen<'b> {
         }
     }
 
-    /// True if the connection can be reused, by HttpClient's strategy: one readable length or only `chunked`, then
-    /// `Connection`, then the HTTP version.
+    /// True if the connection can be reused by HttpClient's strategy: the body has one readable length or only the
+    /// coding `chunked`, and the header `Connection` or else the HTTP version permits reuse.
     pub(super) fn keep_alive(&self, status: u16, version_minor: u8, has_body: bool) -> bool {
         if status == 101 {
             return false;

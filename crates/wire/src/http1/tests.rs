@@ -1,4 +1,4 @@
-//! Each response of a table is decoded whole, split at every position, and byte by byte. The events must be the same.
+//! Decodes each response of a table whole, split at every position, and byte by byte. The events must be the same.
 
 use super::*;
 use proptest::prelude::*;
@@ -70,7 +70,7 @@ fn feed<'a>(
     seen
 }
 
-/// Decodes a response with every split of its bytes, and asserts that the result is the same.
+/// Decodes a response whole and with every split of its bytes, asserts that the events are the same, and returns them.
 fn read(response: &[u8], head_request: bool, limits: Limits, close: bool) -> Seen {
     let whole = feed([response], head_request, limits, close);
     for at in 0..=response.len() {

@@ -1,4 +1,4 @@
-//! Each conversation is parsed whole, split at every position, and byte by byte. The events must be the same.
+//! Parses each conversation whole, split at every position, and byte by byte. The events must be the same.
 
 use super::*;
 use proptest::prelude::*;
@@ -79,7 +79,7 @@ fn feed<'a>(
     seen
 }
 
-/// Parses a conversation with every split of its bytes, and asserts that the result is the same.
+/// Parses a conversation whole and with every split of its bytes; asserts that all events are the same.
 fn read_all(input: &[u8], login: Login<'_>, asked: u32, close: bool) -> Seen {
     let whole = feed([input], login, asked, close);
     for at in 0..=input.len() {

@@ -13,9 +13,9 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 /// Limits on the buffered parts of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Maximum bytes of a line in an event stream.
+    /// Maximum length in bytes of a line in an event stream.
     pub line: usize,
-    /// Maximum bytes of a server-sent event's data.
+    /// Maximum length in bytes of a server-sent event's data.
     pub event: usize,
 }
 
@@ -33,13 +33,13 @@ pub struct Events {
     line: Vec<u8>,
     data: Vec<u8>,
     name: Vec<u8>,
-    /// The event id that becomes the last event id with the next event.
+    /// The id that was received last; it becomes the last event id when the next event is complete.
     id: Vec<u8>,
     last_id: Vec<u8>,
     retry_ms: Option<u64>,
     /// True if the last byte was a CR, so that an LF after it ends no further line.
     after_cr: bool,
-    /// True after the first line, or once the stream is known to begin without a byte order mark.
+    /// True if a byte order mark can no longer follow: the first line was read, or the stream began without one.
     begun: bool,
 }
 
@@ -50,7 +50,7 @@ impl Events {
         Self { limits, ..Self::default() }
     }
 
-    /// The id of the last event that had an id; empty if none. A new request sends it as `Last-Event-ID`.
+    /// The id of the last event that had an id; empty if none had. A new request sends it as `Last-Event-ID`.
     #[must_use]
     pub fn last_id(&self) -> &[u8] {
         &self.last_id
@@ -62,7 +62,8 @@ impl Events {
         self.retry_ms
     }
 
-    /// Drops incomplete lines and events, before another stream. The last event id and the reconnect delay stay.
+    /// Drops an incomplete line and an incomplete event before another stream is parsed. The last event id and the
+    /// reconnect delay are kept.
     pub fn restart(&mut self) {
         let (last_id, retry_ms) = (std::mem::take(&mut self.last_id), self.retry_ms);
         *self = Self { id: last_id.clone(), last_id, retry_ms, ..Self::new(self.limits) };

@@ -1,4 +1,4 @@
-//! Each stream is parsed whole, split at every position, and byte by byte. The events must be the same.
+//! Parses each stream whole, split at every position, and byte by byte. The events must be the same.
 
 use super::*;
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ const LIMITS: Limits = Limits { line: 60, event: 80 };
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Stream {
     events: Vec<(String, String)>,
-    /// The last event id at the time of each event.
+    /// The last event id when each event was reported.
     ids: Vec<String>,
     last_id: String,
     retry_ms: Option<u64>,
@@ -37,7 +37,7 @@ fn parse<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Stream {
     seen
 }
 
-/// Parses a stream with every split of its bytes, and asserts that the result is the same.
+/// Parses a stream whole and with every split of its bytes, asserts that the results are the same, and returns them.
 fn stream(input: &[u8]) -> Stream {
     let whole = parse([input]);
     for at in 0..=input.len() {
@@ -213,7 +213,7 @@ fn exchange<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, close: bool) -> Seen
     Seen { broken, ..seen }
 }
 
-/// Runs an exchange with every split of its response, and asserts that the result is the same.
+/// Runs an exchange with every split of its response, asserts that the events are the same, and returns them.
 fn answered(input: &[u8], close: bool) -> Seen {
     let whole = exchange([input], close);
     for at in 0..=input.len() {

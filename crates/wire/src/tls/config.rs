@@ -17,13 +17,13 @@ use std::sync::Arc;
 /// Setting that decides which server certificates are trusted.
 #[derive(Clone, Debug, Default)]
 pub enum Verify {
-    /// Any certificate; neither its chain nor its name is checked. [`Settings::check_signature`] decides on the key's
-    /// signature.
+    /// Any certificate is trusted; neither its chain nor its name is checked. [`Settings::check_signature`] decides
+    /// whether the handshake's signature is checked.
     #[default]
     AcceptAll,
-    /// Trust certificates from the operating system's trusted roots.
+    /// Certificates are trusted if their chain ends at a trusted root of the operating system.
     SystemRoots,
-    /// Trust certificates from these roots.
+    /// Certificates are trusted if their chain ends at one of these roots.
     Roots(Vec<CertificateDer<'static>>),
 }
 
@@ -31,11 +31,12 @@ pub enum Verify {
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub verify: Verify,
-    /// True if a server must hold the key of the certificate that it sends. Used only with [`Verify::AcceptAll`].
+    /// True if a server must prove, by a signature in the handshake, that it holds the key of its certificate. Used
+    /// only with [`Verify::AcceptAll`].
     pub check_signature: bool,
     /// True if the certificate must match the server name. Not used with [`Verify::AcceptAll`].
     pub check_name: bool,
-    /// Allowed protocol versions: TLS 1.2, TLS 1.3.
+    /// Protocol versions: whether TLS 1.2, and whether TLS 1.3, is allowed.
     pub versions: (bool, bool),
     /// Cipher suites to offer, in descending order of preference; empty for all supported suites.
     pub suites: Vec<CipherSuite>,
@@ -148,9 +149,10 @@ fn roots(certificates: &[CertificateDer<'static>]) -> Result<RootCertStore, Erro
 #[derive(Debug)]
 struct Checks {
     chain: Arc<WebPkiServerVerifier>,
-    /// Trusted certificates. A server that presents one of these needs no chain, and its validity period is ignored, as
-    /// in Java.
+    /// Certificates that are trusted directly. A server that presents one of these needs no chain, and the
+    /// certificate's validity period is ignored, as in Java.
     trusted: Vec<CertificateDer<'static>>,
+    /// True if the certificate must match the server name.
     name: bool,
     rules: Rules,
 }
@@ -208,7 +210,7 @@ impl ServerCertVerifier for Checks {
     }
 }
 
-/// Verifier that accepts every certificate. It checks handshake signatures only if it has algorithms.
+/// Verifier that accepts every certificate. Signatures in the handshake are checked only if `algorithms` is set.
 #[derive(Debug)]
 struct AcceptAll {
     algorithms: Option<WebPkiSupportedAlgorithms>,

@@ -29,11 +29,12 @@ impl Identity {
 /// The client certificates that connections present when the server asks.
 #[derive(Clone, Debug)]
 pub enum Present {
-    /// Each connection presents the next client certificate of the list. Clones share the position.
+    /// Each connection presents the next client certificate of the list. Clones share the position in the list; an
+    /// empty list presents none.
     InTurn(Vec<Identity>, Arc<AtomicUsize>),
     /// All connections present this client certificate.
     One(Identity),
-    /// No certificate exists: if the server asks for one, the handshake fails with this text.
+    /// There is no certificate: if the server asks for one, the handshake fails with this text.
     Absent(String),
 }
 
@@ -43,7 +44,8 @@ impl Present {
     }
 }
 
-/// Copies a configuration with other client certificates. Sessions of connections with another key are not resumed.
+/// Copies a configuration, with other client certificates. TLS sessions of connections with other certificates are not
+/// resumed.
 pub fn presenting(config: &Arc<ClientConfig>, what: Present) -> Arc<ClientConfig> {
     let mut config = ClientConfig::clone(config);
     config.client_auth_cert_resolver = resolver(what);

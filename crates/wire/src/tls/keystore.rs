@@ -18,7 +18,7 @@ use std::fmt;
 #[derive(Debug, Default)]
 pub struct KeyStore {
     pub keys: Vec<KeyEntry>,
-    /// Certificates that belong to no key.
+    /// Certificates without a key, which are trusted.
     pub trusted: Vec<CertificateDer<'static>>,
 }
 

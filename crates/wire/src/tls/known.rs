@@ -14,7 +14,8 @@ const GOOD_FOR: u64 = 60;
 /// Maximum number of certificate chains in a thread's cache.
 const MOST: usize = 64;
 
-/// Number of a set of verification rules; certificate chains are cached per set.
+/// Number of a set of verification rules. The cache stores results per set, because the same chain may fail other
+/// rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rules(u64);
 
@@ -36,8 +37,8 @@ impl Rules {
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Returns success if this chain was verified for this name less than a minute ago; otherwise calls `check` and
-    /// caches success.
+    /// Returns success if this chain was verified by these rules for this name less than a minute ago. Otherwise calls
+    /// `check`, and caches its success.
     pub(super) fn hold<E>(
         self,
         name: &str,

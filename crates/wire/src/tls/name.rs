@@ -21,8 +21,7 @@ pub(super) fn is_sent(name: &str) -> bool {
     name.contains('.') && name.split('.').all(part)
 }
 
-/// Returns a valid substitute for an invalid name; equal names have equal substitutes, and different names different
-/// ones.
+/// Returns a valid substitute for an invalid server name: the same for equal names, another for any other name.
 pub(super) fn stand_in(name: &str) -> Result<ServerName<'static>, Error> {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for byte in name.bytes() {
@@ -38,7 +37,7 @@ pub(super) fn stand_in(name: &str) -> Result<ServerName<'static>, Error> {
 mod tests {
     use super::*;
 
-    /// The names that `SNIHostName` of Java 17 accepts and rejects, except names that end with a number and non-ASCII
+    /// Checks names that `SNIHostName` of Java 17 accepts or rejects, except names that end with a number and non-ASCII
     /// names.
     #[test]
     fn names_that_java_sends() {

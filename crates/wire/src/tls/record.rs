@@ -17,18 +17,20 @@ pub(super) const DATA: u8 = 23;
 
 /// Maximum length of a TLS record's plaintext in bytes.
 pub(super) const PLAINTEXT: usize = 1 << 14;
+/// Length of a TLS record's header in bytes.
 const HEADER: usize = 5;
+/// Length of the authentication tag of a record in bytes.
 const TAG: usize = 16;
-/// Length in bytes of the nonce part that TLS 1.2 sends with AES-GCM records.
+/// Length in bytes of the part of the nonce that TLS 1.2 sends in each AES-GCM record.
 const EXPLICIT: usize = 8;
-/// Maximum length of a record's ciphertext in bytes. This is the limit of TLS 1.2; that of TLS 1.3 is lower.
+/// Maximum length of a record's ciphertext in bytes. This is the limit of TLS 1.2, which is above the limit of TLS 1.3.
 const CIPHERTEXT: usize = PLAINTEXT + 2048;
 
 /// Keys and record counter of one direction of a connection.
 pub(super) struct Keys {
     key: LessSafeKey,
     iv: [u8; 12],
-    /// Number of TLS records encrypted or decrypted so far.
+    /// Number of TLS records encrypted or decrypted with these keys so far.
     sequence: u64,
     layout: Layout,
 }

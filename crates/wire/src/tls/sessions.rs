@@ -1,8 +1,8 @@
 //! Cache of resumable TLS sessions, for one user or for all users.
 //!
-//! The cache is bounded in servers, and in tickets of each server. It keeps the newest tickets; TLS 1.3 uses a ticket
-//! once. An empty cache allocates only itself. A lookup searches the list linearly, because a user connects to few
-//! servers.
+//! The numbers of servers and of tickets per server are limited. The newest tickets are kept; with TLS 1.3, each ticket
+//! is used once. An empty cache allocates only itself. A lookup searches the list linearly, because a user connects to
+//! few servers.
 
 use rustls::NamedGroup;
 use rustls::client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSessionValue};
@@ -40,7 +40,7 @@ impl Sessions {
         self.servers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the cached sessions of a server. A new server replaces the oldest one if the cache is full.
+    /// Calls `change` with the cached sessions of a server. If the cache is full, a new server replaces the oldest one.
     fn with(&self, name: ServerName<'static>, change: impl FnOnce(&mut Server, usize)) {
         if self.limits.servers == 0 {
             return;

@@ -13,7 +13,7 @@ const NEW_SESSION_TICKET: u8 = 4;
 const KEY_UPDATE: u8 = 24;
 /// Maximum number of records under one key; AES-GCM should not encrypt more than 2^24.5 (RFC 8446, 5.5).
 const RECORDS_PER_KEY: u64 = 1 << 23;
-/// Maximum length in bytes of a handshake message that is split over records.
+/// Maximum length in bytes of a handshake message that the peer splits over records.
 const FRAGMENT: usize = 1 << 16;
 
 pub(super) struct Traffic {
@@ -21,7 +21,7 @@ pub(super) struct Traffic {
     open: Keys,
     /// State of rustls that derives updated keys and stores tickets; `None` for TLS 1.2.
     kernel: Option<Box<KernelConnection<ClientConnectionData>>>,
-    /// The incomplete start of a handshake message that is split over records.
+    /// The received part of an incomplete handshake message.
     fragment: Vec<u8>,
     pub(super) peer_closed: bool,
     closed: bool,
@@ -30,7 +30,7 @@ pub(super) struct Traffic {
 }
 
 impl Traffic {
-    /// Takes over a TLS connection whose handshake is complete and whose output is sent.
+    /// Takes over a TLS connection whose handshake is complete and whose handshake messages are sent.
     pub(super) fn new(
         connection: UnbufferedClientConnection,
         peer_closed: bool,
@@ -84,7 +84,7 @@ impl Traffic {
         Ok(())
     }
 
-    /// Appends close_notify once.
+    /// Appends close_notify, unless this was already done.
     pub(super) fn close(&mut self, out: &mut Vec<u8>) {
         if !self.closed {
             self.closed = true;

@@ -12,14 +12,16 @@ use flate2::{Compress, Compression, FlushCompress, FlushDecompress, Status};
 pub use super::extension::Deflate;
 pub use crate::coding::Inflater;
 
-/// The last bytes of every compressed message, which the sender removes (RFC 7692, section 7.2.1).
+/// The bytes at the end of every compressed message that the sender removes and the receiver appends (RFC 7692, section
+/// 7.2.1).
 const TAIL: [u8; 4] = [0, 0, 0xff, 0xff];
-/// Maximum number of final deflate blocks in a message. Each costs a copy of the window, and a sender needs none.
+/// Maximum number of deflate blocks marked as final in a message. Each costs the receiver a copy of the window, and no
+/// sender needs one.
 const FINAL_BLOCKS: u32 = 1000;
-/// Output capacity reserved at a time during compression, in bytes.
+/// Number of bytes by which the output buffer grows during compression.
 const STEP: usize = 4096;
 
-/// The last bytes sent in one direction of a connection, to which later messages may refer.
+/// The last bytes of earlier messages in one direction of a connection, to which later messages may refer.
 #[derive(Clone, Debug, Default)]
 pub struct Window {
     bytes: Vec<u8>,
@@ -116,7 +118,8 @@ impl Inflater {
         Ok(())
     }
 
-    /// Begins a deflate stream that may refer to earlier messages.
+    /// Begins decompressing a deflate stream that may refer to earlier messages in `window`, and to the part `message`
+    /// of the current message.
     fn begin(&mut self, window: Option<&Window>, message: &[u8]) -> Result<(), Error> {
         self.inflate.reset(false);
         let message = &message[message.len().saturating_sub(Window::SIZE)..];

@@ -34,19 +34,20 @@ const SERVER_BITS: &str = "server_max_window_bits";
 const CLIENT_BITS: &str = "client_max_window_bits";
 
 impl Deflate {
-    /// Parses the first `permessage-deflate` of a `Sec-WebSocket-Extensions` value. Parameters that cannot be parsed
-    /// count as absent.
+    /// Parses a server's answer: the first `permessage-deflate` in a `Sec-WebSocket-Extensions` value. Parameters that
+    /// cannot be parsed count as absent.
     pub fn answered(value: &[u8]) -> Option<Self> {
         elements(value).map(|element| Self::read(element).0).next()
     }
 
-    /// Parses the first offer in a `Sec-WebSocket-Extensions` value that a server can meet: an offer without unknown,
-    /// repeated or invalid parameters.
+    /// Parses a client's offers in a `Sec-WebSocket-Extensions` value; returns the first that a server can meet: an
+    /// offer without unknown, repeated or invalid parameters.
     pub fn offered(value: &[u8]) -> Option<Self> {
         elements(value).map(Self::read).find(|(_, valid)| *valid).map(|(offer, _)| offer)
     }
 
-    /// Parses the parameters of an element. The second result is true if all parameters are known, valid and unique.
+    /// Parses the parameters of one `permessage-deflate` element. The returned boolean is true if all parameters are
+    /// known, valid and unique.
     fn read(element: &[u8]) -> (Self, bool) {
         let mut found = Self::default();
         let mut valid = true;
@@ -122,7 +123,7 @@ fn unquoted(value: &[u8]) -> &[u8] {
     value.strip_prefix(b"\"").and_then(|value| value.strip_suffix(b"\"")).unwrap_or(value)
 }
 
-/// Parses the window bits, a number from 8 to 15 without leading zeros.
+/// Parses the number of window bits: 8 to 15, without leading zeros.
 fn bits(value: &[u8]) -> Option<u8> {
     match value {
         [digit @ b'8'..=b'9'] => Some(digit - b'0'),

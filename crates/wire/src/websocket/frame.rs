@@ -8,11 +8,12 @@ use std::fmt;
 
 use super::mask::push_masked;
 
-/// Maximum length of a head in bytes: two bytes, a length of eight, a masking key of four.
+/// Maximum length of a head in bytes: two bytes, a length field of eight bytes, and a masking key of four bytes.
 pub const LONGEST_HEAD: usize = 14;
 
-/// Values of the short length in a head's second byte that announce a longer length field of 2 or 8 bytes.
+/// Value of the length bits in a head's second byte after which a length field of 2 bytes follows.
 const TWO_BYTES: u8 = 126;
+/// Value of the length bits in a head's second byte after which a length field of 8 bytes follows.
 const EIGHT_BYTES: u8 = 127;
 
 /// Opcode: the type of a frame, a 4-bit value. Undefined values may occur on the wire.
@@ -46,6 +47,7 @@ pub struct Head {
     /// The reserved bits of the frame: 4 is RSV1, 2 is RSV2, 1 is RSV3.
     pub rsv: u8,
     pub opcode: Opcode,
+    /// Masking key; `None` for an unmasked frame.
     pub mask: Option<[u8; 4]>,
     /// Length of the frame's payload in bytes.
     pub length: u64,
@@ -116,7 +118,7 @@ pub fn head(bytes: &[u8]) -> Result<Option<Head>, Error> {
     }))
 }
 
-/// Number of length bytes after the second byte of a frame's head.
+/// Number of bytes of the length field after the second byte of a frame's head.
 const fn length_bytes(length: u64) -> usize {
     match length {
         0..126 => 0,

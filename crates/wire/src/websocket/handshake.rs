@@ -31,7 +31,7 @@ pub fn key(random: [u8; 16]) -> [u8; 24] {
     key
 }
 
-/// Computes `Sec-WebSocket-Accept` for a key as it was sent.
+/// Computes the value of `Sec-WebSocket-Accept` for a `Sec-WebSocket-Key` in the form in which it was sent.
 pub fn accept(key: &[u8]) -> [u8; 28] {
     // Fast path without allocation for a `Sec-WebSocket-Key` of the usual length.
     let mut text = [0; 24 + GUID.len()];
@@ -47,7 +47,7 @@ pub fn accept(key: &[u8]) -> [u8; 28] {
     accept
 }
 
-/// Encodes bytes as base64 that fills `out` exactly.
+/// Encodes bytes as base64 into `out`, whose length must match exactly.
 fn encode(bytes: &[u8], out: &mut [u8]) {
     let written = STANDARD.encode_slice(bytes, out);
     debug_assert!(written.is_ok(), "the sizes are constants of the protocol");

@@ -131,7 +131,8 @@ struct Partial {
     utf8: Utf8,
     /// Payload of a control frame received so far.
     control: Vec<u8>,
-    /// True if the message, or the control frame outside a message, was returned. Then this state is dropped.
+    /// True if the buffered message, or the control frame outside a message, was returned, so that this state can be
+    /// dropped.
     is_over: bool,
 }
 
@@ -156,13 +157,13 @@ impl Assembler {
         Self { rules, closed: false, partial: None }
     }
 
-    /// True if a message or a frame is incomplete. An incomplete head stays in the input and does not count.
+    /// True if a message or a frame was received in part. An incomplete head stays in the input and does not count.
     pub fn is_within(&self) -> bool {
         self.partial.as_ref().is_some_and(|partial| !partial.is_over)
     }
 
     /// Parses contiguous unread bytes, which may be unmasked in place; returns the number of bytes consumed and one
-    /// event. Call until `NeedMore`. The caller must keep the rest, at most 13 bytes, and append further bytes to it.
+    /// event. Call until `NeedMore`. The caller must keep the unconsumed bytes, at most 13, in front of further bytes.
     /// After a violation the connection must be closed.
     pub fn next<'b>(&'b mut self, input: &'b mut [u8]) -> Result<(usize, Event<'b>), Violation> {
         if self.closed {
@@ -296,7 +297,7 @@ impl Assembler {
         Ok(Event::Message { text, compressed, payload })
     }
 
-    /// Returns the event of a buffered frame or message that is now complete.
+    /// Returns the event of a buffered frame, or message, that has just become complete.
     fn unfinished_is_complete(&mut self, opcode: Opcode) -> Result<Event<'_>, Violation> {
         let Some(partial) = &mut self.partial else { return Ok(Event::NeedMore) };
         if opcode.is_control() {
@@ -311,7 +312,7 @@ impl Assembler {
 }
 
 impl Partial {
-    /// Adds a piece of a message. `is_last`: the piece completes the message.
+    /// Adds a piece to the buffered message. `is_last` is true if the piece completes the message.
     fn add(&mut self, piece: &[u8], is_last: bool) -> Result<(), Violation> {
         self.bytes.extend_from_slice(piece);
         if let Some(Kind { text: true, compressed: false }) = self.message {
@@ -340,7 +341,7 @@ fn control<'b>(
     }
 }
 
-/// Appends the decompressed message of a compressed payload, at most `max` bytes.
+/// Decompresses the payload of a compressed message and appends the message to `out`, at most `max` bytes.
 pub fn inflate(
     inflater: &mut deflate::Inflater,
     window: Option<&mut deflate::Window>,

@@ -2,8 +2,8 @@
 //! peer.
 //!
 //! Frames are reported one by one, as they are on the wire, because a load generator reports what a server sends.
-//! [`order`] derives what a frame means after those before it. [`WebSocket::next`] reads one event at a time, so a
-//! caller may stop between two frames. A held connection costs 24 bytes and no buffer: the caller keeps unread input.
+//! [`order`] finds the message to which a frame belongs. [`WebSocket::next`] reads one event at a time, so a caller may
+//! stop between two frames. A held connection costs 24 bytes and no buffer: the caller keeps unread input.
 //!
 //! Times are arguments. Jitter and masking keys of automatic frames come from the settings that connections share
 //! ([`Heartbeat`]); the caller provides the random seed.
@@ -34,7 +34,7 @@ const _: () = assert!(size_of::<WebSocket>() == 24);
 
 #[derive(Debug)]
 enum State {
-    /// The upgrade is not accepted yet. `asked`: the request was sent. `random`: the bytes of its key.
+    /// The upgrade is not accepted yet. `asked` is true if the upgrade request was sent; its key encodes `random`.
     Opening {
         random: [u8; 16],
         asked: bool,
@@ -48,24 +48,24 @@ struct Open {
     heartbeat: Option<Arc<Heartbeat>>,
     /// Time of the last heartbeat; before the first heartbeat, time of the connection's opening.
     beat_at: Nanos,
-    /// True if the last heartbeat is not answered yet.
+    /// True if no answer to the last heartbeat has arrived yet. A pong answers a ping; any frame answers a text frame.
     awaits: bool,
-    /// Number of heartbeats sent since the last frame of the peer.
+    /// Number of heartbeats sent since data last arrived from the peer.
     unanswered: u8,
     wanted: Wanted,
     closing: Closing,
     order: Order,
 }
 
-/// Frames that a reader wants to handle itself, instead of the session.
+/// Frames of the peer that a reader handles itself, so that the session does not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wanted {
-    /// No reader: control frames are answered and dropped, as the heartbeat's settings say.
+    /// There is no reader: the session handles control frames itself, as far as the heartbeat's settings say.
     #[default]
     Nothing,
-    /// The reader wants all frames except answers to heartbeats.
+    /// The reader handles the peer's close frame; pongs that answer heartbeats are left to the session.
     Frames,
-    /// The reader wants all frames, including pongs that answer heartbeats.
+    /// The reader handles the peer's close frame, and all pongs, including those that answer heartbeats.
     Pongs,
 }
 
@@ -74,9 +74,9 @@ pub enum Wanted {
 enum Closing {
     #[default]
     No,
-    /// This side of the WebSocket sent a close frame first.
+    /// This side of the WebSocket sent a close frame before the peer did.
     BeginResult,
-    /// The peer's close frame was answered. All later input is ignored.
+    /// The close frame of the peer was answered. All later input is ignored.
     Over,
 }
 
@@ -92,12 +92,12 @@ pub enum Call<'a> {
 /// The result of [`WebSocket::next`].
 #[derive(Debug, PartialEq, Eq)]
 pub enum Event<'b> {
-    /// The input has no complete event. The caller should try with `need` bytes or more.
+    /// The input has no complete event. The caller should call again with at least `need` bytes.
     NeedMore { need: usize },
-    /// The upgrade was accepted; this is the head of the response.
+    /// The upgrade was accepted. The bytes are the head of the response.
     Opened(&'b [u8]),
-    /// A frame. `answers`: send time of the heartbeat that this frame answers. `kept`: the session handled the frame,
-    /// so a reader must ignore it.
+    /// A frame. `answers` is the send time of the heartbeat that this frame answers. `kept` is true if the session
+    /// handled the frame, so that a reader must ignore it.
     Frame { head: Head, payload: &'b [u8], answers: Option<Nanos>, kept: bool },
 }
 
@@ -164,7 +164,7 @@ impl WebSocket {
         self.open().is_some_and(|open| open.closing != Closing::Over)
     }
 
-    /// True if this side of the WebSocket sent a close frame first.
+    /// True if this side of the WebSocket sent a close frame before the peer did.
     #[must_use]
     pub fn is_closing(&self) -> bool {
         self.open().is_some_and(|open| open.closing == Closing::BeginResult)
@@ -190,7 +190,7 @@ impl WebSocket {
         }
     }
 
-    /// Appends a frame to `out`; returns its length there.
+    /// Appends a frame to `out`; returns the frame's length in bytes.
     #[inline]
     pub fn send(
         &mut self,
@@ -210,7 +210,7 @@ impl WebSocket {
         out.len() - before
     }
 
-    /// Sets which frames the WebSocket's reader handles from now on.
+    /// Sets the frames that the WebSocket's reader handles itself from now on.
     #[inline]
     pub fn want(&mut self, wanted: Wanted) {
         if let Some(open) = self.open_mut() {
@@ -218,7 +218,7 @@ impl WebSocket {
         }
     }
 
-    /// Returns the state that relates each frame to those before it, for the reader of the reported frames.
+    /// Returns the state with which the reader of frames finds the message that each frame belongs to.
     #[inline]
     pub fn order(&mut self) -> Option<&mut Order> {
         self.open_mut().map(|open| &mut open.order)
@@ -259,8 +259,8 @@ impl WebSocket {
         }
     }
 
-    /// Returns the reason of a refusal when the stream ends within the response head, because the end also ends a head.
-    /// `None`: the upgrade was not requested, or was accepted.
+    /// Returns the reason for which the upgrade failed if the stream ends within the response head: the end of the
+    /// stream also ends the head. `None` if the upgrade was not requested, or was accepted.
     #[must_use]
     pub fn refused_at_end(&self, rest: &[u8]) -> Option<Refusal> {
         match self.state {
@@ -271,7 +271,7 @@ impl WebSocket {
         }
     }
 
-    /// Appends the WebSocket's upgrade request.
+    /// Appends the WebSocket's upgrade request to `out`, and notes that it was sent.
     pub fn ask(&mut self, request: &[u8], out: &mut Vec<u8>) {
         if let State::Opening { asked, .. } = &mut self.state {
             *asked = true;

@@ -10,7 +10,7 @@ pub(super) const OID: u8 = 0x06;
 pub(super) const BMP_STRING: u8 = 0x1E;
 pub(super) const SEQUENCE: u8 = 0x30;
 pub(super) const SET: u8 = 0x31;
-/// BER tag of `[0]` around a value.
+/// BER tag `[0]` of a constructed context-specific field.
 pub(super) const CONTEXT_0: u8 = 0xA0;
 
 const CONSTRUCTED: u8 = 0x20;

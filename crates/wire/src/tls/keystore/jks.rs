@@ -10,7 +10,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 const PRIVATE_KEY: u32 = 1;
 const CERTIFICATE: u32 = 2;
 const DIGEST: usize = 20;
-/// Constant that enters the digest of a JKS file between password and content.
+/// Constant string that a JKS file's digest covers between the password and the content.
 const WHITENER: &[u8] = b"Mighty Aphrodite";
 /// Object identifier `1.3.6.1.4.1.42.2.17.1.1` of JKS key encryption, in DER.
 const PROTECTION: &[u8] = &[6, 10, 0x2B, 6, 1, 4, 1, 0x2A, 2, 0x11, 1, 1];
@@ -68,7 +68,7 @@ pub(super) fn read(bytes: &[u8], password: Option<&str>) -> Result<KeyStore, Key
     Ok(store)
 }
 
-/// Decrypts a key: XOR with a chain of SHA-1 digests that starts with a salt.
+/// Decrypts a private key: XOR with a chain of SHA-1 digests that starts with a salt. Fails if the password is wrong.
 fn opened(sealed: &[u8], password: &[u8]) -> Result<Vec<u8>, KeyStoreError> {
     let info = der(sealed, 0x30)?;
     let algorithm = der(info, 0x30)?;
@@ -90,7 +90,7 @@ fn opened(sealed: &[u8], password: &[u8]) -> Result<Vec<u8>, KeyStoreError> {
     if sha1(&[password, &key]) == *check { Ok(key) } else { Err(KeyStoreError::Password) }
 }
 
-/// Returns the content of the first DER value, which must have this tag.
+/// Returns the content of the first DER value in the input, which must have this tag.
 fn der(input: &[u8], tag: u8) -> Result<&[u8], KeyStoreError> {
     if input.first() != Some(&tag) {
         return Err(KeyStoreError::Malformed);
@@ -100,7 +100,7 @@ fn der(input: &[u8], tag: u8) -> Result<&[u8], KeyStoreError> {
     Ok(&input[header..input.len() - rest.len()])
 }
 
-/// Returns the bytes after the first DER value.
+/// Returns the bytes after the first DER value in the input.
 fn der_rest(input: &[u8]) -> Result<&[u8], KeyStoreError> {
     let (length, header) = der_length(input)?;
     input.get(header..).and_then(|body| body.get(length..)).ok_or(KeyStoreError::Malformed)

@@ -27,7 +27,7 @@ const KEY_BAG: &[u8] = &[1, 12, 10, 1, 1];
 const SHROUDED_KEY_BAG: &[u8] = &[1, 12, 10, 1, 2];
 const CERT_BAG: &[u8] = &[1, 12, 10, 1, 3];
 const SAFE_CONTENTS_BAG: &[u8] = &[1, 12, 10, 1, 6];
-/// Attribute with which Java marks trusted certificates: 2.16.840.1.113894.746875.1.1.
+/// Object identifier of the attribute with which Java marks trusted certificates: 2.16.840.1.113894.746875.1.1.
 const TRUSTED_KEY_USAGE: &[u8] =
     &[0x60, 0x86, 0x48, 0x01, 0x86, 0xF9, 0x66, 0xAD, 0xCA, 0x7B, 1, 1];
 
@@ -111,7 +111,7 @@ struct Certificate {
 }
 
 impl Bags {
-    /// Reads the bags of a PKCS#12 safe.
+    /// Reads the keys and certificates in the bags of a PKCS#12 safe.
     fn read(&mut self, contents: &[u8], password: &Password<'_>, depth: usize) -> Result<()> {
         for bag in Reader::new(contents).expect(SEQUENCE)?.inside()? {
             let mut bag = bag?.inside()?;

@@ -77,7 +77,7 @@ fn a_wrong_password_is_named() {
     assert_eq!(read(file!("many.jks"), None).unwrap_err(), KeyStoreError::Password);
 }
 
-/// All files from OpenSSL contain the same key and certificate, whatever their encryption.
+/// Reads files from OpenSSL with different encryptions of the same key and certificate.
 #[test]
 fn encryptions_hide_the_same() {
     let plain = read(file!("plain.pem"), None).unwrap();
@@ -95,7 +95,7 @@ fn encryptions_hide_the_same() {
     }
 }
 
-/// Definite or indefinite lengths, and octet strings whole or in segments, give the same key store.
+/// Reads files whose BER values have indefinite lengths and segmented octet strings. The key stores must be the same.
 #[test]
 fn a_file_is_the_same_in_other_rules() {
     let plain = read(file!("plain.pem"), None).unwrap();
@@ -106,7 +106,7 @@ fn a_file_is_the_same_in_other_rules() {
     }
 }
 
-/// Encodes the same values with indefinite lengths, and octet strings in segments of 100 octets.
+/// Encodes BER values anew: with indefinite lengths, and with octet strings in segments of 100 octets.
 fn in_pieces(bytes: &[u8]) -> Vec<u8> {
     let mut all = Vec::new();
     for value in ber::Reader::new(bytes) {
@@ -129,7 +129,7 @@ fn in_pieces(bytes: &[u8]) -> Vec<u8> {
     all
 }
 
-/// A certificate chain is found by names, whatever their string type.
+/// The issuer of a certificate is found by its name even if the string types of the names differ.
 #[test]
 fn a_chain_is_followed_by_names() {
     let key = || rcgen::KeyPair::generate().unwrap();

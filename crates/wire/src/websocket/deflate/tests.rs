@@ -3,7 +3,7 @@ use flate2::Decompress;
 use super::*;
 use proptest::prelude::*;
 
-/// Section 7.2.3 of RFC 7692: valid compressed forms of "Hello".
+/// Decompresses the examples in section 7.2.3 of RFC 7692: compressed forms of "Hello".
 #[test]
 fn the_examples_of_the_rfc() {
     let mut inflater = Inflater::new();
@@ -127,7 +127,8 @@ proptest! {
         }
     }
 
-    /// A zlib stream over the whole connection is the reference for the compression windows.
+    /// Compares compression per message with one zlib stream over all messages of a connection: each side can
+    /// decompress the other's output.
     #[test]
     fn one_stream_for_all_messages_is_understood(messages in messages(), bits in 9u8..=15) {
         let mut stream = Compress::new_with_window_bits(Compression::new(6), false, bits);

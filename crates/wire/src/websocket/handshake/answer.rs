@@ -55,12 +55,12 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// Parses the answer to a request with this key; `None` if more bytes are needed.
+/// Parses the server's answer to an upgrade request with this `Sec-WebSocket-Key`; `None` if more bytes are needed.
 pub fn answer(bytes: &[u8], key: &[u8; 24]) -> Result<Option<Answer>, Refusal> {
     read(bytes, key, false)
 }
 
-/// Like [`answer`], but the server has closed and no bytes follow.
+/// As [`answer`], for a server that has closed the connection, so that no more bytes follow.
 pub fn answer_at_end(bytes: &[u8], key: &[u8; 24]) -> Result<Answer, Refusal> {
     if bytes.is_empty() {
         return Err(Refusal::Empty);
@@ -145,7 +145,7 @@ pub fn proxy_answer(bytes: &[u8]) -> Result<Option<usize>, Refusal> {
     Ok(Some(lines.at))
 }
 
-/// Expects the status line `HTTP/d.d ddd` with this status; text after it is ignored.
+/// Checks that a line is a status line `HTTP/d.d ddd` with this status; text after the status is ignored.
 fn expect_status(line: Line<'_>, wanted: u16) -> Result<(), Refusal> {
     let mut start = [0; 12];
     let mut length = 0;
@@ -171,7 +171,7 @@ fn expect_status(line: Line<'_>, wanted: u16) -> Result<(), Refusal> {
 struct Lines<'b> {
     bytes: &'b [u8],
     at: usize,
-    /// True if the stream has ended: bytes after the last line feed are the last line, and the head ends.
+    /// True if the stream has ended. Then the bytes after the last line feed are a line, and the head ends with them.
     ended: bool,
     full: bool,
 }

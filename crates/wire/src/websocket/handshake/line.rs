@@ -1,6 +1,6 @@
 //! Lines of a head as JMeter's WebSocket plug-in reads them in Java. A line ends with a line feed; carriage returns are
-//! ignored everywhere. Every byte up to the space character is white space, and non-ASCII bytes become replacement
-//! characters.
+//! ignored everywhere. Every byte from 0 to 0x20, the space character, is white space, and non-ASCII bytes become
+//! replacement characters.
 
 /// One line without its line feed. It may contain carriage returns, which readers must skip.
 #[derive(Clone, Copy, Debug)]

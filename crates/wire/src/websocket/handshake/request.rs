@@ -18,7 +18,7 @@ pub struct Request<'b> {
     pub size: usize,
     pub method: &'b [u8],
     pub target: &'b [u8],
-    /// The minor version of the request's HTTP/1.
+    /// Minor version of the request: `x` in `HTTP/1.x`.
     pub minor: u8,
     headers: &'b [u8],
 }
@@ -100,14 +100,14 @@ impl<'b> Request<'b> {
             .map(|(_, value)| value)
     }
 
-    /// True if a list header of the request contains this element.
+    /// True if the header `name`, a list, contains the element `wanted`.
     fn lists(&self, name: &str, wanted: &str) -> bool {
         self.values(name)
             .flat_map(|value| value.split(|&b| b == b','))
             .any(|element| element.trim_ascii().eq_ignore_ascii_case(wanted.as_bytes()))
     }
 
-    /// Returns the `Sec-WebSocket-Key` if the request is a valid upgrade request.
+    /// Returns the `Sec-WebSocket-Key` if the request is a valid upgrade request; otherwise the reason why it is none.
     pub fn upgrade(&self) -> Result<&'b [u8], NoUpgrade> {
         let asks = self.method == b"GET"
             && self.minor >= 1

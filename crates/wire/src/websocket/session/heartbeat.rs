@@ -1,8 +1,8 @@
 //! Heartbeats: frames that a connection sends by itself at an interval, and automatic replies.
 //!
 //! A heartbeat is a ping or a text frame. Jitter in the interval keeps connections from sending heartbeats at the same
-//! time. A peer that answers none of several heartbeats counts as gone. A connection with a heartbeat also answers
-//! pings and the close frame, which otherwise its user must do.
+//! time. The connection is given up after a set number of heartbeats without any frame from the peer. A connection with
+//! a heartbeat also answers pings and the close frame; on other connections, the virtual user must do that.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,16 +20,15 @@ pub struct Heartbeat {
     pub jitter: Nanos,
     /// Payload of a heartbeat that is a text frame; `None` for a ping without payload.
     pub payload: Option<Vec<u8>>,
-    /// Number of consecutive unanswered heartbeats that ends the connection; 0 for no limit. A pong answers a ping; any
-    /// frame answers a text frame.
+    /// Number of heartbeats without any data from the peer after which the connection is given up; 0 for no limit.
     pub missed: u32,
-    /// True if pings of the peer are answered.
+    /// True if pings of the peer are answered with pongs.
     pub reply_to_ping: bool,
     /// State of the random number generator for masking keys.
     pub seed: AtomicU64,
 }
 
-/// Error: the maximum number of heartbeats is unanswered.
+/// Error: the maximum number of heartbeats was sent since data last arrived from the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeartbeatsMissed;
 
@@ -42,7 +41,8 @@ impl Heartbeat {
     }
 }
 
-/// The output function of the generator splitmix64: neighbouring inputs get unrelated outputs.
+/// Mixes the bits of a number, so that neighbouring numbers get unrelated results: the output function of the random
+/// number generator splitmix64.
 fn mixed(number: u64) -> u64 {
     let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -64,7 +64,7 @@ impl WebSocket {
         self.open().and_then(|open| open.heartbeat.as_deref())
     }
 
-    /// Number of heartbeats sent since the last frame of the peer.
+    /// Number of heartbeats sent since data last arrived from the peer.
     #[must_use]
     pub fn unanswered(&self) -> u8 {
         self.open().map_or(0, |open| open.unanswered)
@@ -108,8 +108,8 @@ impl WebSocket {
 }
 
 impl Open {
-    /// Time at which the next heartbeat is due. The jitter is derived from the time of the last one, so it is not
-    /// stored.
+    /// Time at which the next heartbeat is due. The jitter is computed from the time of the last heartbeat, so it is
+    /// not stored.
     pub(super) fn due(&self) -> Option<Nanos> {
         let heartbeat = self.heartbeat.as_deref()?;
         if heartbeat.interval <= 0 || self.closing != Closing::No {
@@ -122,8 +122,8 @@ impl Open {
         Some(self.beat_at.saturating_add(heartbeat.interval).saturating_add(jitter as Nanos))
     }
 
-    /// Handles a frame for the heartbeat. Returns the send time of the heartbeat that the frame answers, and whether
-    /// the frame was handled here, so that readers ignore it.
+    /// Handles a frame of the peer, for heartbeats and automatic replies. Returns the send time of the heartbeat that
+    /// the frame answers, and whether the frame was handled here, so that readers ignore it.
     pub(super) fn keep_up(
         &mut self,
         opcode: Opcode,

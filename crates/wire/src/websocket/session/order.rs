@@ -1,11 +1,11 @@
 //! Order of frames: finds the message that a frame belongs to, and whether it is compressed.
 //!
-//! The rules are those of JMeter's WebSocket plug-in, which reads frames one by one. A message is one beginning frame
-//! and its continuations up to the last one. Control frames may occur between them.
+//! The rules are those of JMeter's WebSocket plug-in, which reads frames one by one. A message is a text or binary
+//! frame, and the continuation frames after it up to the last one. Control frames may occur between them.
 
 use super::Opcode;
 
-/// The meaning of a WebSocket frame.
+/// The kind of a WebSocket message or control frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Text,
@@ -18,9 +18,9 @@ pub enum Kind {
 /// A WebSocket frame that is not allowed at its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Misplaced {
-    /// A continuation frame outside a message.
+    /// A continuation frame, although no message has begun.
     Continuation,
-    /// A message that begins within another one.
+    /// A text or binary frame, although the previous message is incomplete.
     Beginning,
     /// A frame with an undefined opcode.
     Unknown(u8),
@@ -35,7 +35,7 @@ pub struct FrameFields {
     pub rsv: u8,
 }
 
-/// State between the frames of a WebSocket.
+/// State that relates a WebSocket frame to the frames before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Order {
     within: Within,
@@ -83,13 +83,13 @@ impl Order {
         }
     }
 
-    /// True if a fragment is compressed, for messages that are not read frame by frame.
+    /// True if a fragment of a message is compressed. Unlike [`Order::compressed`], for readers of whole messages.
     #[must_use]
     pub fn within_compressed(self, frame: FrameFields) -> bool {
         frame.rsv & 4 != 0 || self.compressed
     }
 
-    /// Notes whether the following fragments of the message are compressed.
+    /// Sets whether the fragments that follow belong to a compressed message.
     pub fn note_compressed(&mut self, goes_on: bool) {
         self.compressed = goes_on;
     }

@@ -1,4 +1,4 @@
-//! Each conversation is parsed whole, split at every position, and byte by byte. The events must be the same.
+//! Parses each conversation whole, split at every position, and byte by byte. The events must be the same.
 
 use std::sync::atomic::AtomicU64;
 
@@ -76,7 +76,7 @@ fn feed<'a>(
     Seen { sent: unmasked(&out), ..seen }
 }
 
-/// Parses a conversation with all kinds of splits, and asserts that the result is the same.
+/// Parses a conversation with all kinds of splits, asserts that the events are the same, and returns them.
 fn converse(bytes: &[u8], make: impl Fn() -> WebSocket, wanted: Wanted) -> Seen {
     let whole = feed([bytes], make(), wanted);
     assert_eq!(feed(bytes.chunks(1), make(), wanted), whole, "byte by byte");

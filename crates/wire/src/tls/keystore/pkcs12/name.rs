@@ -2,7 +2,7 @@
 
 use super::{INTEGER, KeyStoreError, Reader, Result, SEQUENCE, SET};
 
-/// Tag `[0]` around a certificate's version.
+/// BER tag `[0]` of the field that contains a certificate's version.
 const VERSION: u8 = 0xA0;
 
 /// Subject and issuer in a normal form, so that equal names have equal bytes.

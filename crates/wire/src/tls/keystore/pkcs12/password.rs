@@ -1,4 +1,4 @@
-//! The password of a PKCS#12 file: its check, and decryption with it.
+//! The password of a PKCS#12 file: checking it, and decrypting data with it.
 //!
 //! Keys for older encryptions and for the check are derived by RFC 7292, appendix B; keys for PBES2 by PBKDF2 (RFC
 //! 8018).
@@ -18,15 +18,17 @@ const SHA1_ID: &[u8] = &[0x2B, 0x0E, 0x03, 0x02, 0x1A];
 /// Object identifier prefix of NIST's algorithms, 2.16.840.1.101.3.4.
 const NIST: &[u8] = &[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04];
 
-/// Maximum number of rounds of a key derivation, the same as in Java. It takes one or two seconds.
+/// Maximum number of iterations of a key derivation, the same as in Java. This many take one or two seconds.
 const ROUNDS_MOST: u32 = 5_000_000;
 
 /// The hash function of all PKCS#12 encryptions older than PBES2.
 const SHA1: &digest::Algorithm = &digest::SHA1_FOR_LEGACY_USE_ONLY;
 
-/// Purpose bytes of a derivation (RFC 7292, appendix B.3): encryption key, initialisation vector, integrity check.
+/// Purpose byte (RFC 7292, appendix B.3) for deriving an encryption key.
 const ENCRYPTION: u8 = 1;
+/// Purpose byte for deriving an initialisation vector.
 const VECTOR: u8 = 2;
+/// Purpose byte for deriving the key of the integrity check.
 const CHECK: u8 = 3;
 
 /// A hash function, with its HMAC and its PBKDF2 variant.
@@ -48,7 +50,8 @@ impl<'a> Password<'a> {
         Self { text, wide }
     }
 
-    /// Checks the password of a file against its `MacData`, an authentication code over the bytes `over`.
+    /// Checks the password of a file against its `MacData`, an authentication code of the bytes `over`. Fails if the
+    /// password is wrong.
     pub(super) fn checked(text: &'a str, mac: Value<'_>, over: &[u8]) -> Result<Self> {
         let mut mac = mac.inside()?;
         let mut digest = mac.expect(SEQUENCE)?.inside()?;
@@ -157,7 +160,7 @@ fn hash(oid: &[u8]) -> Result<Hash> {
     Ok(Hash { plain, keyed, derivation })
 }
 
-/// Returns the number of rounds of a key derivation; 1 if it is not given.
+/// Returns the number of iterations of a key derivation; 1 if the file does not name it.
 fn rounds(value: Option<Value<'_>>) -> Result<NonZeroU32> {
     let rounds = value.map_or(Ok(1), |value| value.number())?;
     let rounds = NonZeroU32::new(rounds).filter(|rounds| rounds.get() <= ROUNDS_MOST);
