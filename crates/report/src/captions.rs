@@ -172,7 +172,7 @@ impl Span<'_> {
         clock(self.at_ms.get(at).copied().unwrap_or(start) - start)
     }
 
-    /// Formats the steady part; empty for the whole run.
+    /// Returns the times of the steady part as text; empty if captions describe the whole run.
     fn part(&self) -> Words {
         let start = self.at_ms.first().copied().unwrap_or_default();
         match self.steady_ms {

@@ -26,7 +26,7 @@ pub(crate) use numbers::{Fact, Note, facts};
 pub(crate) use table::{Cell, Table};
 pub(crate) use verdict::section as verdict;
 
-/// Largest number of charts of number series. The page with the timeline shows all.
+/// Largest number of charts of data series on the first screen. The page with the timeline shows all.
 const MOST_SERIES: usize = 6;
 
 /// Renders the first screen of a run.

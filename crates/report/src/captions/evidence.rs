@@ -152,7 +152,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the keys in the sources of the rules: the first arguments of `with` and `between`.
+    /// Finds the keys of metrics in the sources of the rules: the first arguments of `with` and `between`.
     fn keys(folder: &Path, found: &mut Vec<String>) {
         for entry in std::fs::read_dir(folder).expect("a folder") {
             let path = entry.expect("an entry").path();

@@ -8,7 +8,7 @@ use crate::model::{Agent, Agents, words};
 /// Largest number of agents in the table: those with the highest p99, in their original order.
 const SHOWN: usize = 50;
 
-/// Columns that both tables have after their first columns.
+/// Names of the columns that the tables of agents and of zones share, after the first columns.
 const HEADS: [(&str, &str); 8] = [
     ("Users", "用户数"),
     ("Samples", "样本数"),

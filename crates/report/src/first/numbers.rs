@@ -99,7 +99,7 @@ fn failed_name(totals: &Totals) -> Words {
     }
 }
 
-/// Formats a number of failures, and its share of all.
+/// Formats a number of failures, and its share of the samples.
 fn failures(failed: Option<u64>, of: u64) -> (String, Words) {
     match failed {
         Some(failed) => (grouped(failed as f64), plain(share(failed as f64 / of.max(1) as f64))),

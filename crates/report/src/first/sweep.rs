@@ -14,7 +14,7 @@ use crate::svg::curves::{Curve, Curves, Join, Spot, draw};
 
 /// Ratio of the largest to the smallest load from which the axis is logarithmic.
 const WIDE: f64 = 8.0;
-/// Percentiles in the chart and the table.
+/// Percentiles in the chart and the table of a sweep.
 const SHOWN: [f64; 3] = [0.5, 0.95, 0.99];
 
 pub(crate) fn heading(out: &mut Html, page: &SweepPage) {

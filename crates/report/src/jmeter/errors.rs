@@ -38,7 +38,7 @@ pub struct Top {
     pub top: Vec<(String, u64)>,
 }
 
-/// Counts by type of error.
+/// Number of errors of each type.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Count {
     pub(super) samples: u64,

@@ -139,7 +139,7 @@ struct Label {
 #[derive(Debug)]
 pub struct Gatherer<'s> {
     settings: &'s Settings,
-    /// Index of each label; `None` for a label that is filtered out.
+    /// Index of each label in `labels`; `None` for a label that is filtered out.
     places: HashMap<Box<str>, Option<usize>>,
     labels: Vec<Label>,
     total: Sum,

@@ -26,7 +26,7 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// Builds the metrics of a set of samples; `None` if no assertion is known.
+    /// Builds the metrics of a set of samples; `None` if no result of an assertion is known.
     pub(super) fn new(checks: &Checks, samples: u64) -> Option<Self> {
         let Checks { checked, unexpected, failed } = *checks;
         let is_known = checked > 0 && checked >= unexpected;

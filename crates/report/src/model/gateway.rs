@@ -25,7 +25,7 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// Sums the metrics of seconds; `None` if no request was sent to a gateway.
+    /// Sums the gateway metrics of the seconds of a run; `None` if no request was sent to a gateway.
     pub fn new(seconds: &[Second]) -> Option<Self> {
         let sum = |counter| seconds.iter().map(|second| second.counters.get(counter)).sum::<u64>();
         let (sealed, hits) = (sum(Counter::MgsSealed), sum(Counter::MgsCacheHits));
