@@ -283,7 +283,7 @@ impl Checker<'_> {
     }
 }
 
-/// Returns a chain of names separated by points.
+/// Returns an expression of names separated by points, such as `a.b.c`, as text; `None` for any other expression.
 fn path(node: &Node) -> Option<String> {
     match node {
         Node::Name(name) => Some(name.clone()),
