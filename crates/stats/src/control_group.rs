@@ -172,8 +172,8 @@ impl Groups {
         self.quotas().iter().map(|quota| quota.processors).min_by(f64::total_cmp)
     }
 
-    /// Returns the memory limit with the least free memory, in bytes. File cache that the kernel can reclaim counts as
-    /// free.
+    /// Returns the memory limit that leaves the least memory free, in bytes. File cache that the kernel can reclaim
+    /// counts as free.
     pub fn memory(&self) -> Option<Limit> {
         let files =
             [("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes")];

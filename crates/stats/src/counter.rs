@@ -30,7 +30,7 @@ counters! {
     ConnClosedForNewUser = "conn_closed_for_new_user",
     /// Number of connections whose request had asked to close the connection (`Connection: close`).
     ConnClosedByPlan = "conn_closed_by_plan",
-    /// Number of requests sent on a connection that the peer was known to have closed, as JMeter does.
+    /// Number of requests sent on a connection although the peer was known to have closed it, as JMeter does.
     ConnStale = "conn_stale",
     ConnFailed = "conn_failed",
     TlsFull = "tls_full",

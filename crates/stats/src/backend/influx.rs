@@ -18,7 +18,7 @@ pub struct Target {
     pub title: String,
     /// Tags of event lines.
     pub event_tags: String,
-    /// Additional tags: name and value.
+    /// Tags that the user added to the lines: pairs of name and value.
     pub tags: Vec<(String, String)>,
     pub percentiles: Vec<f32>,
 }

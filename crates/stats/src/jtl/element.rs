@@ -6,7 +6,7 @@ use super::columns::Columns;
 use super::row::Row;
 use super::xml::Printer;
 
-/// The last line of the file.
+/// The last line of an XML result file.
 pub const END: &[u8] = b"\n</testResults>\n";
 
 /// Content of an XML element that a CSV row does not have.
@@ -28,7 +28,7 @@ pub struct Detail<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Http<'a> {
     pub cookies: &'a str,
-    /// `None` if the sample failed before its method was known.
+    /// HTTP method of the request; `None` if the sample failed before its method was known.
     pub method: Option<&'a str>,
     pub query_string: &'a str,
     pub redirect_location: Option<&'a str>,
@@ -50,7 +50,7 @@ impl Detail<'_> {
 }
 
 impl Columns {
-    /// Writes the beginning of a new file.
+    /// Writes the beginning of a new XML result file.
     pub fn document_start(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
         if !self.xml_pi.is_empty() {
