@@ -1,19 +1,19 @@
 //! Reusable text buffers, so that a repeated evaluation allocates nothing.
 
-/// Empty text buffers that keep their capacity between uses.
+/// Unused strings that keep their capacity, so that later texts need no allocation.
 #[derive(Debug, Default)]
 pub struct Buffers {
     idle: Vec<String>,
 }
 
 impl Buffers {
-    /// Takes an empty buffer, to be returned with [`Buffers::give`].
+    /// Returns an empty buffer, which the caller returns with [`Buffers::give`] after use.
     #[inline]
     pub fn take(&mut self) -> String {
         self.idle.pop().unwrap_or_default()
     }
 
-    /// Returns a string buffer, so that it can be reused.
+    /// Takes back a buffer that was obtained with [`Buffers::take`].
     #[inline]
     pub fn give(&mut self, mut buffer: String) {
         buffer.clear();

@@ -20,12 +20,12 @@ pub enum Charset {
     Utf16,
     Utf16Be,
     Utf16Le,
-    /// A character set of `encoding_rs`, with Java's name for it.
+    /// Any other character set, as `encoding_rs` implements it; contains Java's name of the set.
     Other(&'static Encoding, &'static str),
 }
 
 impl Charset {
-    /// Returns the set with that name, or `None` if it is unknown.
+    /// Returns the character set that Java calls `name`, or `None` if the name is unknown.
     pub fn named(name: &str) -> Option<Self> {
         names::find(name.trim_ascii())
     }
@@ -44,7 +44,8 @@ impl Charset {
         }
     }
 
-    /// Returns true if the bytes of line breaks and quotes are those of ASCII, and mean nothing else.
+    /// Returns true if the character set encodes line breaks and quotes as in ASCII, and if these bytes never occur
+    /// within other characters.
     #[inline]
     pub fn is_ascii_like(self) -> bool {
         match self {
@@ -61,7 +62,7 @@ impl Charset {
         text
     }
 
-    /// Returns true if the character set contains a character.
+    /// Returns true if the character set can encode a character.
     pub fn holds(self, c: char) -> bool {
         match self {
             Self::Utf8 | Self::Utf16 | Self::Utf16Be | Self::Utf16Le => true,

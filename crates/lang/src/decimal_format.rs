@@ -9,18 +9,18 @@ mod tests;
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// Maximum number of decimals if a pattern sets none.
+/// Maximum number of decimals if the pattern does not limit them.
 const UNBOUNDED: usize = 340;
 
 /// A parsed pattern for decimal numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DecimalFormat {
     around: Affixes,
-    /// Prefix and suffix of negative numbers. If `None`, negative numbers have a minus before the prefix of positive
-    /// ones.
+    /// Prefix and suffix of negative numbers. `None`: negative numbers have a minus sign before the prefix of positive
+    /// numbers.
     negative: Option<Affixes>,
     shape: Shape,
-    /// Power of ten by which a percent or per mille sign multiplies.
+    /// Power of ten by which numbers are multiplied: 2 for percent, 3 for per mille, otherwise 0.
     scale: u32,
 }
 
@@ -35,7 +35,7 @@ struct Affixes {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Shape {
     min_whole: usize,
-    /// Number of digits between grouping separators; 0 means no separators.
+    /// Number of digits between two grouping separators; 0 means no separators.
     grouping: usize,
     min_fraction: usize,
     max_fraction: usize,
@@ -78,14 +78,14 @@ impl DecimalFormat {
         Some(format)
     }
 
-    /// Creates the pattern `#0.000` with that number of decimals.
+    /// Creates a format such as `#0.000` with exactly `digits` decimals.
     pub fn fixed(digits: usize) -> Self {
         let shape =
             Shape { min_whole: 1, min_fraction: digits, max_fraction: digits, ..Shape::default() };
         Self { shape, ..Self::default() }
     }
 
-    /// Creates the pattern `0.###` with that maximum number of decimals.
+    /// Creates a format such as `0.###` with at most `digits` decimals.
     pub fn up_to(digits: usize) -> Self {
         let shape = Shape { min_whole: 1, max_fraction: digits, ..Shape::default() };
         Self { shape, ..Self::default() }
@@ -122,8 +122,8 @@ impl DecimalFormat {
         self.put(is_negative, whole.trim_start_matches('0'), fraction.trim_end_matches('0'), out);
     }
 
-    /// Returns the strings around a number of that sign. Writes the minus if the pattern has no strings for negative
-    /// numbers.
+    /// Returns prefix and suffix of a number with the given sign. If the pattern has none for negative numbers, appends
+    /// the minus sign.
     fn sign(&self, is_negative: bool, out: &mut String) -> &Affixes {
         match &self.negative {
             Some(negative) if is_negative => negative,
@@ -136,7 +136,7 @@ impl DecimalFormat {
         }
     }
 
-    /// Appends a number that is given by its digits, without zeros at either end.
+    /// Appends a number in this format. `whole` and `fraction` are its digits without leading and trailing zeros.
     fn put(&self, is_negative: bool, whole: &str, fraction: &str, out: &mut String) {
         let shape = self.shape;
         let around = self.sign(is_negative, out);
@@ -163,15 +163,15 @@ impl DecimalFormat {
     }
 }
 
-/// Formats a floating-point number with the pattern `#0.000` of that number of decimals.
+/// Formats a floating-point number as with the pattern `#0.000`, with exactly `digits` decimals.
 pub fn fixed(value: f64, digits: usize) -> String {
     let mut out = String::new();
     DecimalFormat::fixed(digits).write_double(value, &mut out);
     out
 }
 
-/// Formats a floating-point number with the pattern `#.000` of that number of decimals: a zero before the point is left
-/// out.
+/// Formats a floating-point number as with the pattern `#.000`, with exactly `digits` decimals: the zero before the
+/// point is left out.
 pub fn bare(value: f64, digits: usize) -> String {
     let mut format = DecimalFormat::fixed(digits);
     format.shape.min_whole = 0;
@@ -180,7 +180,7 @@ pub fn bare(value: f64, digits: usize) -> String {
     out
 }
 
-/// Formats a share as a percentage with the pattern `#0.00%` of that number of decimals.
+/// Formats a share as a percentage as with the pattern `#0.00%`, with exactly `digits` decimals.
 pub fn percent(share: f64, digits: usize) -> String {
     let mut format = DecimalFormat::fixed(digits);
     format.scale = 2;
@@ -194,7 +194,7 @@ fn is_of_number(c: char) -> bool {
     matches!(c, '#' | '0' | ',' | '.')
 }
 
-/// The digit symbols of a pattern, as Java's `applyPattern` counts them.
+/// Counts of the digit symbols in a pattern, from which Java's `applyPattern` computes the format.
 #[derive(Default)]
 struct Digits {
     /// Number of `#` in the pattern before the first `0`.
@@ -202,9 +202,9 @@ struct Digits {
     zeros: usize,
     /// Number of `#` in the pattern after the last `0`.
     right: usize,
-    /// Number of digit symbols between the last comma and the point.
+    /// Number of digit symbols between the last comma and the decimal point; `None` without a comma.
     grouping: Option<usize>,
-    /// Number of digit symbols before the point.
+    /// Number of digit symbols before the decimal point; `None` without a point.
     point: Option<usize>,
 }
 
@@ -259,8 +259,8 @@ impl Digits {
 }
 
 impl Affixes {
-    /// Parses a pattern up to its end or a semicolon. `number` parses digits, which may occur at several positions:
-    /// everything after the first of them is the suffix.
+    /// Parses one half of a pattern, up to its end or a semicolon. `number` is called for the digit symbols. It may be
+    /// called several times, because everything after the first digits is the suffix.
     fn read(
         rest: &mut Peekable<Chars<'_>>,
         scale: &mut u32,
@@ -276,7 +276,7 @@ impl Affixes {
     }
 }
 
-/// Parses text before or after the digits. Quotes make symbols into text; two quotes are one quote character.
+/// Parses the text before or after the digit symbols. Quoted symbols are text; two quotes are one quote character.
 fn affix(rest: &mut Peekable<Chars<'_>>, scale: &mut u32) -> Option<String> {
     let mut text = String::new();
     let mut quoted = false;

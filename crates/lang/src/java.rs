@@ -36,16 +36,15 @@ pub fn parse_double(text: &str) -> Option<f64> {
     digits.parse::<f64>().ok().map(|value| sign * value)
 }
 
-/// Returns the shortest digits of a finite positive number, and the position of the decimal point relative to the first
-/// digit.
+/// Returns the fewest digits that identify a finite positive number, and the power of ten of the first digit.
 fn shortest(value: f64) -> (String, i32) {
     let text = format!("{value:e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     (mantissa.replace('.', ""), exponent.parse().unwrap_or(0))
 }
 
-/// Appends the sign of a number and returns its absolute value. Returns `None` if the number has no digits (NaN,
-/// infinity) and is completely written.
+/// Appends the sign of a number and returns its absolute value. Numbers without digits (NaN, infinity) are appended
+/// completely; then returns `None`.
 fn magnitude(value: f64, infinity: &str, out: &mut String) -> Option<f64> {
     if value.is_nan() {
         out.push_str("NaN");

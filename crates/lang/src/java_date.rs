@@ -32,18 +32,18 @@ pub struct Pattern {
     items: Vec<Item>,
 }
 
-/// An item of a date pattern.
+/// A part of a date pattern: literal text, a field, an offset, a zone or nested items.
 #[derive(Debug)]
 enum Item {
     Literal(char),
     Number(Number),
-    /// The last two digits of a year, read as 2000 to 2099. The number counts the digits that follow without a
-    /// separator.
+    /// The last two digits of a year, parsed as 2000 to 2099. The second value is the number of digits in adjacent
+    /// numbers that follow without a separator.
     TwoDigits(Field, u8),
     Name(Names, Style),
     Fraction(u8),
     Offset(OffsetStyle),
-    /// An offset such as `GMT+8` or `GMT+08:00`.
+    /// An offset from UTC with the prefix `GMT`, such as `GMT+8`, or in full `GMT+08:00`.
     Localized {
         full: bool,
     },
@@ -51,26 +51,26 @@ enum Item {
     ZoneName {
         full: bool,
     },
-    /// The inner item, padded with blanks on the left to that width.
+    /// An item that is padded on the left with blanks to this width.
     Pad(usize, Box<Item>),
     Optional(Vec<Item>),
 }
 
-/// A numeric field of at least `min` and at most `max` digits.
+/// An item for a numeric field, with at least `min` and at most `max` digits.
 #[derive(Clone, Copy, Debug)]
 struct Number {
     field: Field,
     min: u8,
     max: u8,
     sign: Sign,
-    /// Number of digits in the fixed-width numbers that follow without a separator.
+    /// Number of digits of the fixed-width numbers that follow without a separator.
     following: u8,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sign {
     Normal,
-    /// A plus sign precedes a number that is wider than its padding.
+    /// A plus sign is written if the number has more digits than the pattern letter occurs.
     ExceedsPad,
     NotNegative,
 }
@@ -117,34 +117,34 @@ pub struct Moment<'z> {
     pub offset: Option<Offset>,
     /// The time zone, if the text or caller gives one.
     pub zone: Option<Zone<'z>>,
-    /// Parsed fields that determine neither a date nor a time.
+    /// Parsed fields that belong neither to the date nor to the time.
     rest: Option<&'z parse::Rest>,
 }
 
-/// A time zone at an instant, with the zone's rules.
+/// A time zone together with an instant, for which the zone has one offset.
 #[derive(Clone, Copy, Debug)]
 pub struct Zone<'z> {
-    /// Name of the zone, or its offset from UTC if it has no name.
+    /// Name of the zone; for a zone without a name, its offset from UTC.
     pub id: &'z str,
     /// The zone's rules for offsets.
     pub rules: &'z TimeZone,
-    /// The instant for which the zone's offset applies.
+    /// The instant at which the zone's offset is determined.
     pub instant: Timestamp,
 }
 
 impl<'z> Moment<'z> {
-    /// Returns the date and time of an instant in `zone`.
+    /// Returns date and time of `instant` in `zone`.
     pub fn at(instant: Timestamp, zone: &'z TimeZone) -> Self {
         Self::of(Zone { id: zone.iana_name().unwrap_or("UTC"), rules: zone, instant })
     }
 
-    /// Returns the date and time of the zone's instant, with the zone's name.
+    /// Returns date and time of the zone's instant in that zone.
     pub fn of(zone: Zone<'z>) -> Self {
         let offset = zone.rules.to_offset(zone.instant);
         Self { zone: Some(zone), ..Self::with_offset(zone.instant, offset) }
     }
 
-    /// Returns the date and time of an instant at an offset from UTC.
+    /// Returns date and time of `instant` at a fixed offset from UTC.
     pub fn with_offset(instant: Timestamp, offset: Offset) -> Self {
         let clock = offset.to_datetime(instant);
         Self {
@@ -156,7 +156,7 @@ impl<'z> Moment<'z> {
         }
     }
 
-    /// Returns a date without time and zone.
+    /// Returns a moment that has only a date.
     pub fn day(date: Date) -> Self {
         Self { date: Some(date), ..Self::default() }
     }

@@ -10,10 +10,10 @@ use fancy_regex::{Captures, Regex, RegexBuilder};
 
 use crate::work;
 
-/// Maximum number of backtracking steps when a pattern is matched.
+/// Maximum number of backtracking steps of one search.
 const MAX_BACKTRACKS: usize = 1_000_000;
 
-/// Java's POSIX character classes, and the characters in them.
+/// Names of Java's POSIX character classes, with the characters of each in the syntax of `fancy_regex`.
 const POSIX: &[(&str, &str)] = &[
     ("ASCII", r"\x00-\x7F"),
     ("Alnum", "a-zA-Z0-9"),
@@ -65,7 +65,7 @@ pub fn replace_all(text: &str, pattern: &str, new: &str) -> Result<String, Excep
     Ok(out)
 }
 
-/// Appends a replacement, with its group references resolved.
+/// Appends the replacement of a match, with references replaced by the groups' text.
 fn push_replacement(
     new: &str,
     groups: &Captures<'_, str>,
@@ -153,7 +153,7 @@ fn translated(pattern: &str) -> Option<String> {
     Some(out)
 }
 
-/// Translates the escape after a backslash; returns the text after it.
+/// Translates the escape that begins at `text`, after the backslash. Returns the text after the escape.
 fn push_escape<'t>(text: &'t str, in_class: bool, out: &mut String) -> Option<&'t str> {
     let c = text.chars().next()?;
     let rest = &text[c.len_utf8()..];
@@ -214,7 +214,7 @@ fn push_escape<'t>(text: &'t str, in_class: bool, out: &mut String) -> Option<&'
 mod tests {
     use super::*;
 
-    /// Recorded with `String.replaceAll` of Java 17: text, pattern, replacement, and result or exception.
+    /// Cases recorded with `String.replaceAll` of Java 17: text, pattern, replacement, and result or exception.
     const TABLE: &str = include_str!("java_regexp/table.tsv");
 
     fn plain(text: &str) -> String {

@@ -18,9 +18,11 @@ use value::Fault;
 /// The outcome of a JEXL script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The script has a value, or no value because a part of it threw. JMeter sets the variable to this value.
+    /// The script ended, with or without a value; without one, a part of it threw an exception that JMeter ignores.
+    /// JMeter sets the variable to the value.
     Done,
-    /// The script cannot be parsed, or uses a string as a number that is not one. JMeter logs that and sets nothing.
+    /// The script cannot be parsed, or uses a string as a number that is none. JMeter logs the exception and sets no
+    /// variable.
     Failed,
 }
 

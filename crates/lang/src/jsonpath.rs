@@ -44,7 +44,7 @@ impl JsonPath {
         self.0.is_definite()
     }
 
-    /// Adds the parts of a document that the path can read to a projection.
+    /// Adds to a projection those parts of a document that this path can read.
     pub fn project(&self, projection: &mut Projection) {
         projection.add(&self.0);
     }

@@ -62,15 +62,15 @@ pub fn find(
     result.map_err(|message| Unreadable { class, message })
 }
 
-/// The links of a page that were found so far.
+/// Receives the links of a page as they are found. `seen` is set if each link must be returned only once.
 struct Links<'a> {
     found: &'a mut Vec<String>,
     seen: Option<HashSet<String>>,
 }
 
 impl Links<'_> {
-    /// Adds a link as the page contains it. An invalid address is ignored; an error is an exception of JMeter's, which
-    /// ends the parsing.
+    /// Adds a link, as the page contains it, after resolving it. An invalid link is ignored. An error is an exception
+    /// of JMeter that ends the parsing.
     fn add(&mut self, link: &str, base: &str) -> Result<(), String> {
         if link.is_empty() {
             return Ok(());

@@ -6,10 +6,10 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Number of members from which repeated keys are found with a table.
+/// Number of members of an object from which repeated keys are found with a table.
 const FEW: usize = 24;
 
-/// Adds a member; a repeated key keeps its position and gets the new value.
+/// Adds a member to an object; a repeated key keeps its position and gets the new value.
 pub(crate) fn insert<K: Clone + Eq + Hash, V>(
     members: &mut Vec<(K, V)>,
     many: &mut Option<HashMap<K, usize>>,

@@ -34,7 +34,8 @@ pub fn form(text: &str, charset: Charset, bytes: &mut Vec<u8>, out: &mut String)
     }
 }
 
-/// Appends `text` encoded as a form like HttpClient does: byte by byte, so that bytes that are ASCII letters stay.
+/// Appends `text` encoded as HttpClient encodes a form: the bytes of the text in `charset` one by one, where bytes that
+/// are ASCII letters stay unchanged.
 pub fn form_bytes(text: &str, charset: Charset, bytes: &mut Vec<u8>, out: &mut String) {
     bytes.clear();
     charset.encode(text, bytes);
@@ -51,7 +52,7 @@ fn is_form_safe(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '*')
 }
 
-/// Decodes the escapes of a path into bytes; invalid escapes are unchanged.
+/// Decodes the `%XX` escapes of a path into bytes; invalid escapes are unchanged.
 #[inline]
 pub fn unescape(text: &str, bytes: &mut Vec<u8>) {
     let mut rest = text.as_bytes();
@@ -65,7 +66,7 @@ pub fn unescape(text: &str, bytes: &mut Vec<u8>) {
     }
 }
 
-/// Appends a path segment, encoded from its decoded bytes.
+/// Appends a path segment, given by its bytes, with escapes where a URI requires them.
 pub fn segment(bytes: &[u8], out: &mut String) {
     for byte in bytes {
         let c = *byte as char;
@@ -116,7 +117,7 @@ pub fn decode(
     Ok(())
 }
 
-/// Decodes consecutive escapes from `at` on, and returns the position after them.
+/// Decodes consecutive `%XX` escapes that begin at `at`, and returns the position after them.
 fn decode_run(
     text: &str,
     mut at: usize,

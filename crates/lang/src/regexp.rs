@@ -25,10 +25,10 @@ use crate::work;
 use backtrack::{Backtrack, Kind};
 use program::{Form, Program};
 
-/// Maximum number of run-time patterns that a thread caches.
+/// Maximum number of patterns known only at run time that a thread caches.
 const REMEMBERED: usize = 1000;
 
-/// Limit of bytes that automaton searches may read to find all matches of one string.
+/// Maximum number of bytes that automaton searches read to find all matches in one string.
 const MOST_LOOKED: usize = 1 << 30;
 
 /// A compiled regular expression in ORO's dialect.
@@ -55,7 +55,7 @@ impl fmt::Display for Malformed {
 
 impl std::error::Error for Malformed {}
 
-/// Positions of a match and its groups.
+/// A match in a text, with the positions of its groups.
 #[derive(Clone, Copy, Debug)]
 pub struct Found<'a> {
     text: &'a str,
@@ -78,7 +78,7 @@ impl<'a> Found<'a> {
     }
 }
 
-/// A thread's search state for one pattern.
+/// A thread's memory for searches with one pattern: caches, group positions.
 #[derive(Default)]
 struct Memory {
     ascii: Option<(meta::Cache, Captures)>,
@@ -87,7 +87,7 @@ struct Memory {
     spans: Vec<Option<(usize, usize)>>,
 }
 
-/// Cache of run-time patterns, including invalid ones.
+/// Cache of patterns that are known only at run time, including invalid ones.
 type Remembered = HashMap<Box<str>, Result<Rc<Regexp>, Malformed>>;
 
 thread_local! {
@@ -104,7 +104,7 @@ impl Regexp {
         Ok(Self { id: NEXT.fetch_add(1, Ordering::Relaxed), program: Program::new(read) })
     }
 
-    /// Returns the pattern from this thread's cache, and compiles it if it is missing.
+    /// Returns the compiled pattern from this thread's cache. Compiles the pattern if the cache lacks it.
     pub fn remembered(pattern: &str) -> Result<Rc<Self>, Malformed> {
         REMEMBERED_PATTERNS.with_borrow_mut(|known| {
             if let Some(known) = known.get(pattern) {
@@ -143,7 +143,8 @@ impl Regexp {
         })
     }
 
-    /// Returns true if the first match by Perl's rules at the start of the text is the whole text.
+    /// Returns true if the pattern matches the whole text, and Perl's rules prefer that match to shorter ones at the
+    /// start of the text.
     #[inline]
     pub fn matches(&self, text: &str) -> bool {
         self.with_memory(|memory| match self.program.form(text) {
@@ -209,7 +210,7 @@ impl Regexp {
         }
     }
 
-    /// Runs a function with this thread's state for the pattern. The state is removed meanwhile, because a search may
+    /// Runs `work` with this thread's memory for the pattern. The memory is removed meanwhile, because a search may
     /// start another search.
     fn with_memory<R>(&self, work: impl FnOnce(&mut Memory) -> R) -> R {
         let mut memory = MEMORIES.with_borrow_mut(|all| all.remove(&self.id)).unwrap_or_default();
@@ -237,7 +238,8 @@ fn is_whole(regex: &meta::Regex, slot: &mut Option<(meta::Cache, Captures)>, tex
     found.is_some_and(|found| found.offset() == text.len())
 }
 
-/// Stores the positions of the next match's groups, and returns the match's end.
+/// Finds the next match from `from` on, stores the positions of its groups in `spans`, and returns the end of the
+/// match.
 fn groups_from(
     regex: &meta::Regex,
     slot: &mut Option<(meta::Cache, Captures)>,
@@ -253,7 +255,7 @@ fn groups_from(
     Some(captures.get_match()?.end())
 }
 
-/// Returns the end of the first match of the given kind.
+/// Runs a backtracking search from the start of the text. Returns the end of the match.
 fn backtrack(
     program: &Backtrack,
     memory: &mut backtrack::Memory,

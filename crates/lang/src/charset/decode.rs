@@ -24,7 +24,7 @@ pub fn decode_into(charset: Option<&str>, bytes: &[u8], out: &mut String) {
     decode_as(charset.and_then(Charset::named).unwrap_or(Charset::Utf8), bytes, out);
 }
 
-/// Decodes `bytes` of a charset as Java does, and appends the text.
+/// Decodes `bytes` in the given character set as Java does, and appends the text.
 pub(super) fn decode_as(charset: Charset, bytes: &[u8], out: &mut String) {
     match charset {
         Charset::Utf8 => decode(UTF_8, bytes, out),

@@ -8,7 +8,7 @@ use encoding_rs::{
 
 use super::Charset::{self, Ascii, Latin1, Other, Utf8, Utf16, Utf16Be, Utf16Le};
 
-/// Java's names of character sets in lower case, the common ones first.
+/// Character sets with all of their Java names in lower case, the most common sets first.
 const NAMES: &[(&[&str], Charset)] = &[
     (&["utf-8", "utf8", "unicode-1-1-utf-8"], Utf8),
     (
@@ -47,7 +47,7 @@ const NAMES: &[(&[&str], Charset)] = &[
     (&["koi8_u"], Other(KOI8_U, "KOI8-U")),
 ];
 
-/// Returns the character set with that name.
+/// Returns the character set with this Java name; letter case does not matter.
 pub(super) fn find(name: &str) -> Option<Charset> {
     let is = |names: &[&str]| names.iter().any(|known| name.eq_ignore_ascii_case(known));
     if let Some((_, charset)) = NAMES.iter().find(|(names, _)| is(names)) {
@@ -108,7 +108,7 @@ mod tests {
         }
     }
 
-    /// A character set decodes what it has encoded, under each of its names.
+    /// Under each of its names, a character set decodes the text that it has encoded.
     #[test]
     fn each_name_reads_what_it_writes() {
         for (names, _) in NAMES {

@@ -38,7 +38,7 @@ impl Names {
         }
     }
 
-    /// Returns the range of values that have names, such as 1 to 12 for months.
+    /// Returns the range of the field's values that have names, such as 1 to 12 for months.
     pub(super) fn range(self) -> std::ops::RangeInclusive<i64> {
         match self {
             Self::Era | Self::AmPm => 0..=1,
@@ -48,7 +48,7 @@ impl Names {
         }
     }
 
-    /// Returns the name of a value, or `None` if the value is out of range.
+    /// Returns the name of a value of the field; `None` if the value is out of range.
     pub(super) fn of(self, value: i64, style: Style) -> Option<&'static str> {
         if !self.range().contains(&value) {
             return None;

@@ -14,21 +14,21 @@ use super::{
     Style, Zone,
 };
 
-/// Values for date and time fields that the parsed text does not have.
+/// Values for the date and time fields that are missing in a parsed text.
 #[derive(Clone, Copy, Debug)]
 pub enum Defaults {
     /// Missing fields have no defaults.
     None,
     /// Missing date fields become the first of January of a year.
     Day {
-        /// The year if the text has none.
+        /// The year that is used if the text has none.
         year: i16,
     },
-    /// The start of a year as date and time, with an offset from UTC.
+    /// Missing fields become those of the start of a year, at an offset from UTC.
     Instant {
-        /// The year if the text has none.
+        /// The year that is used if the text has none.
         year: i16,
-        /// The offset from UTC if the text has none.
+        /// The offset from UTC that is used if the text has none.
         offset: Offset,
     },
 }
@@ -47,11 +47,12 @@ pub struct Parsed {
     pub(super) rest: Rest,
 }
 
-/// Fields that remain after the date and the time are determined.
+/// Values of the fields that have not contributed to the date or the time.
 pub(super) type Rest = [Option<i64>; FIELDS];
 
 impl Parsed {
-    /// Returns the instant, if both date and time are known. The offset is the text's, or else that of `zone`.
+    /// Returns the instant, if both date and time are known. The offset is that of the text, otherwise that of the
+    /// text's zone or of `zone`.
     pub fn instant(&self, zone: &TimeZone) -> Option<Timestamp> {
         let clock = self.date?.to_datetime(self.time?);
         match (self.offset, &self.zone) {
@@ -60,7 +61,7 @@ impl Parsed {
         }
     }
 
-    /// Returns the parsed date and time, in `zone`.
+    /// Returns the parsed date and time, to be formatted in `zone`.
     pub fn moment<'z>(&'z self, zone: &'z TimeZone) -> Moment<'z> {
         let zone = self.instant(zone).map(|instant| Zone {
             id: zone.iana_name().unwrap_or("UTC"),
@@ -90,7 +91,7 @@ impl Pattern {
     }
 }
 
-/// Parses the items of a date pattern at the start of `text`, and returns the rest.
+/// Parses the items at the start of `text`, and returns the remaining text.
 fn read_items<'t>(items: &[Item], text: &'t str, fields: &mut Fields) -> Read<&'t str> {
     items.iter().enumerate().try_fold(text, |rest, (at, item)| {
         // A number that directly follows another number has exactly its own width.
@@ -99,7 +100,7 @@ fn read_items<'t>(items: &[Item], text: &'t str, fields: &mut Fields) -> Read<&'
     })
 }
 
-/// Returns true if a preceding number has reserved digits for the next item.
+/// Returns true if the next item directly follows a number that leaves digits for it.
 fn follows_number(before: &[Item]) -> bool {
     before
         .iter()
@@ -171,7 +172,7 @@ fn read_item<'t>(item: &Item, fixed: bool, text: &'t str, fields: &mut Fields) -
     }
 }
 
-/// Parses the items if all of them fit; otherwise reads nothing and sets no field.
+/// Parses the items of an optional section. If they do not fit, consumes nothing and sets no field.
 fn read_optional<'t>(items: &[Item], text: &'t str, fields: &mut Fields) -> &'t str {
     let mut tried = fields.clone();
     match read_items(items, text, &mut tried) {
@@ -246,7 +247,7 @@ fn read_offset(style: OffsetStyle, text: &str) -> Read<(Offset, &str)> {
     Ok((total(negative, hours, minutes, seconds)?, rest))
 }
 
-/// Parses `GMT`, alone or followed by an offset.
+/// Parses an offset that begins with `GMT`; `GMT` alone is UTC.
 fn read_localized(full: bool, text: &str) -> Read<(Offset, &str)> {
     let rest = text.strip_prefix("GMT").ok_or(Unreadable)?;
     if !rest.starts_with(['+', '-']) {

@@ -85,7 +85,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the pattern item for `count` times `letter`.
+/// Returns the pattern item that `count` times `letter` stands for.
 fn letter(letter: char, count: usize) -> Result<Item, String> {
     if count > 19 && matches!(letter, 'u' | 'y' | 'Y' | 'g' | 'A' | 'n' | 'N') {
         return Err(format!("The minimum width must be from 1 to 19 inclusive but was {count}"));
@@ -95,7 +95,7 @@ fn letter(letter: char, count: usize) -> Result<Item, String> {
         .unwrap_or_else(|| Err(format!("Unknown pattern letter: {letter}")))
 }
 
-/// Consecutive occurrences of one pattern letter.
+/// A pattern letter with the number of its consecutive occurrences.
 #[derive(Clone, Copy)]
 struct Letters {
     letter: char,
@@ -183,13 +183,13 @@ impl Letters {
         }
     }
 
-    /// Returns a number item with at least as many digits as there are letters, and at most `max`.
+    /// Returns a number item with at least one digit per letter, and at most `max` digits.
     fn number(self, field: Field, max: u8, sign: Sign) -> Result<Item, String> {
         let min = self.count.min(19) as u8;
         Ok(Item::Number(Number { field, min, max, sign, following: 0 }))
     }
 
-    /// Returns a number item of any width for one letter, and of two digits for two.
+    /// Returns a number item: for one letter of any width, for two letters of exactly two digits.
     fn plain(self, field: Field) -> Result<Item, String> {
         match self.count {
             1 => self.number(field, 19, Sign::Normal),
@@ -221,7 +221,7 @@ impl Letters {
     }
 }
 
-/// Style of an offset: whether it has colons, and which of minutes and seconds it shows.
+/// Style of an offset: true for colons, then when minutes and when seconds are shown.
 type Offset = (bool, Part, Part);
 
 /// Offset styles for one to five letters `X` or `x`.
@@ -233,14 +233,14 @@ const ISO_8601: [Offset; 5] = [
     (true, Part::Always, Part::IfAny),
 ];
 
-/// Offset styles for one to five letters `Z`; four letters are another kind of item.
+/// Offset styles for one to five letters `Z`. Four letters are another kind of item, so their entry is not used.
 const RFC_822: [Offset; 5] = {
     let plain = (false, Part::Always, Part::Never);
     [plain, plain, plain, plain, (true, Part::Always, Part::IfAny)]
 };
 
-/// Handles adjacent numbers without a separator: all but the first have a fixed width, and the first must leave digits
-/// for them.
+/// Adjusts numbers that follow each other without a separator: each but the first gets a fixed width, and the first
+/// leaves digits for them.
 fn join_numbers(items: &mut [Item]) {
     let mut first: Option<usize> = None;
     for at in 0..items.len() {

@@ -6,16 +6,16 @@ use jiff::tz::{Offset, TimeZone};
 use super::parse::{Defaults, Parsed, Rest};
 use super::{FIELDS, Field, Week};
 
-/// Error: the date cannot be parsed. Callers need no reason.
+/// Error: the date cannot be parsed. It has no details, because callers need none.
 pub(super) struct Unreadable;
 
 pub(super) type Read<T> = Result<T, Unreadable>;
 
-/// Values of date and time fields that were parsed.
+/// Values of the date and time fields found in a text.
 #[derive(Clone)]
 pub(super) struct Fields {
     values: Rest,
-    /// A default for milliseconds, which JMeter sets; no pattern letter sets this field.
+    /// Default for the milliseconds, as JMeter sets it. No pattern letter sets this value.
     milli: Option<i64>,
     pub(super) offset: Option<Offset>,
     pub(super) zone: Option<(Box<str>, TimeZone)>,
@@ -127,7 +127,8 @@ impl Fields {
         first.with().day_of_year(day as i16).build().map(Some).map_err(|_| Unreadable)
     }
 
-    /// Returns the time, and true if it is midnight at the end of the day.
+    /// Returns the time of the day, if the fields determine one, and true if it is 24:00: midnight at the end of the
+    /// day.
     fn time(&mut self) -> Read<(Option<Time>, bool)> {
         if let Some(hour) = self.take(Field::ClockHour) {
             self.set(Field::Hour, if hour == 24 { 0 } else { hour })?;
@@ -171,7 +172,7 @@ impl Fields {
     }
 }
 
-/// Fields that must agree with the date and the time that other fields determine.
+/// Fields that do not determine the date or the time, but must agree with them.
 const LEFT_OVER: [Field; 19] = [
     Field::Era,
     Field::Year,

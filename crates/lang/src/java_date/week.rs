@@ -10,7 +10,8 @@ pub(super) struct Week {
 }
 
 impl Week {
-    /// Returns the rules for the country of the process's locale; without a country, those of the United States.
+    /// Returns the rules for the country in the locale of the process, or those of the United States if the locale
+    /// names no country.
     pub(super) fn here() -> Self {
         static HERE: std::sync::OnceLock<Week> = std::sync::OnceLock::new();
         *HERE.get_or_init(|| {
@@ -33,8 +34,7 @@ impl Week {
         if self.first_is_sunday { (monday_zero + 1) % 7 } else { monday_zero }
     }
 
-    /// Returns the number of the week that contains a date. The date is day `nth` (from 1) of the period in which weeks
-    /// are counted.
+    /// Returns the number of the week that contains `date`, in a year or month of which `date` is day `nth` (from 1).
     pub(super) fn of(self, date: Date, nth: i64) -> i64 {
         // Weekday of the period's first day. A first week that is too short has the number 0.
         let first = (self.day(date) - (nth - 1)).rem_euclid(7);
@@ -59,7 +59,7 @@ impl Week {
         (year, week)
     }
 
-    /// Returns the date of a weekday in a week, both counted from 1.
+    /// Returns the date of a weekday in a week of a year; week and weekday are counted from 1.
     pub(super) fn date(self, year: i16, week: i64, day: i64) -> Option<Date> {
         let new_year = Date::new(year, 1, 1).ok()?;
         let first = self.day(new_year);

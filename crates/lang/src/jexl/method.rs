@@ -7,7 +7,7 @@ use super::value::{Fault, Value};
 use crate::log::Level;
 use crate::regexp::Regexp;
 
-/// Kinds of operators that test a string: by pattern, by start or by end.
+/// Operators that test a string: `=~` by a pattern, `=^` by its start, `=$` by its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Matching {
     Pattern,
@@ -182,7 +182,7 @@ fn of_text<'a>(text: &str, name: &str, values: &[Value<'a>]) -> Result<Value<'a>
     })
 }
 
-/// Returns a whole number that Java accepts as an `int`.
+/// Converts a value to a position or length that Java accepts as an `int`.
 fn index(value: &Value<'_>) -> Result<i32, Fault> {
     match value {
         Value::Int(value) => Ok(*value),
@@ -191,7 +191,7 @@ fn index(value: &Value<'_>) -> Result<i32, Fault> {
     }
 }
 
-/// Returns the byte offset of a UTF-16 unit in a string.
+/// Returns the byte offset of the UTF-16 unit with number `unit` in a string; `None` if the string is shorter.
 fn byte_at(text: &str, unit: i32) -> Option<usize> {
     let mut left = usize::try_from(unit).ok()?;
     for (at, c) in text.char_indices() {
@@ -208,7 +208,8 @@ fn part<'a>(text: &str, begin: i32, end: i32) -> Result<Value<'a>, Fault> {
     range.map(|(begin, end)| Value::text(text[begin..end].to_owned())).ok_or(Fault::Throws)
 }
 
-/// Compares like Java's `compareTo`: the difference of the first differing units, or of the lengths.
+/// Compares two strings like Java's `compareTo`: the result is the difference of the first UTF-16 units that differ, or
+/// of the lengths.
 fn compare(one: &str, two: &str) -> i32 {
     let differ = one.encode_utf16().zip(two.encode_utf16()).find(|(one, two)| one != two);
     match differ {

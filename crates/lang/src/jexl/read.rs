@@ -19,16 +19,16 @@ const RESERVED: [&str; 33] = [
     "div", "mod", "empty", "size", "in", "let", "const", "throw", "NaN",
 ];
 
-/// Mode of a pass over a script: check the syntax, or evaluate.
+/// Mode of a pass over a script.
 pub(super) enum Step<'s> {
-    /// Only checks the syntax of the script.
+    /// The pass only checks the syntax of the script.
     Reading,
-    /// Evaluates the script, with the variables and properties of this world.
+    /// The pass evaluates the script, with the variables and properties of this world.
     Computing(&'s mut dyn World),
 }
 
 impl Step<'_> {
-    /// Runs a computation, except in a pass that only checks the syntax.
+    /// Returns the result of a computation. A pass that only checks the syntax does not run the computation.
     fn compute<'a>(
         &self,
         work: impl FnOnce() -> Result<Value<'a>, Fault>,
@@ -40,7 +40,7 @@ impl Step<'_> {
     }
 }
 
-/// Parser state: the rest of the JEXL script.
+/// Parser of a JEXL script; `rest` is the text that was not parsed yet.
 pub(super) struct Reader<'a> {
     rest: &'a str,
     depth: u32,
@@ -53,7 +53,7 @@ impl<'a> Reader<'a> {
         Self { rest: source, depth: 0 }
     }
 
-    /// Parses expressions separated by `;`; the value is that of the last one.
+    /// Parses expressions separated by `;`. The value of the script is that of the last expression.
     pub(super) fn script(&mut self, step: &mut Step<'_>) -> Read<'a> {
         self.skip();
         let mut value = Value::Null;
@@ -73,7 +73,7 @@ impl<'a> Reader<'a> {
         self.rest = self.rest.trim_start_matches([' ', '\t', '\n', '\r', '\u{c}']);
     }
 
-    /// Consumes an operator if it comes next and is not the start of a longer operator.
+    /// Consumes the operator `token` if it comes next and is not the start of a longer operator.
     fn take(&mut self, token: &str) -> bool {
         let Some(rest) = self.rest.strip_prefix(token) else { return false };
         let longer = match token {
@@ -140,7 +140,7 @@ impl<'a> Reader<'a> {
         Ok(if holds { first } else { second })
     }
 
-    /// Parses an operand, and evaluates it only if it is `live`.
+    /// Parses an operand. The operand is evaluated only if `live` is true and this pass evaluates.
     fn branch(&mut self, live: bool, step: &mut Step<'_>) -> Read<'a> {
         if live { self.expression(step) } else { self.expression(&mut Step::Reading) }
     }
@@ -165,7 +165,7 @@ impl<'a> Reader<'a> {
         Ok(left)
     }
 
-    /// Parses `|`, `^` and `&`; each level has a higher precedence than the one before.
+    /// Parses operands joined by `|`, `^` and `&`; each of these binds tighter than the one before.
     fn bits(&mut self, level: usize, step: &mut Step<'_>) -> Read<'a> {
         let Some(operator) = ["|", "^", "&"].get(level) else { return self.equality(step) };
         let mut left = self.bits(level + 1, step)?;
@@ -222,7 +222,7 @@ impl<'a> Reader<'a> {
         step.compute(|| Ok(Value::Bool(method::matches(how, &left, &right)? == wanted)))
     }
 
-    /// Checks that a pattern has the same meaning in Java and in this crate.
+    /// Refuses a pattern that may have different meanings in Java and in this crate.
     fn check_pattern(&self) -> Result<(), Fault> {
         let Some(quote) = self.rest.chars().next().filter(|c| matches!(c, '"' | '\'')) else {
             return Err(Fault::Unreadable);
@@ -322,7 +322,7 @@ impl<'a> Reader<'a> {
         self.rest.starts_with('?') && !self.rest.starts_with("?.") && !self.rest.starts_with("?[")
     }
 
-    /// Parses a word of letters, digits, `_` and `$`.
+    /// Parses a name or keyword: letters, digits, `_` and `$`.
     fn word(&mut self) -> &'a str {
         let end = self.rest.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '$');
         let (word, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));

@@ -11,7 +11,7 @@ use crate::java::{parse_double, write_double};
 pub(super) enum Fault {
     /// JEXL throws during the evaluation; JMeter's engine is silent about it.
     Throws,
-    /// Java throws, because a string that must be a number is not one. JMeter sees this exception.
+    /// Java throws an exception because a string that must be a number is none. JMeter logs this exception.
     NoNumber,
     /// JEXL cannot parse the script, or this crate does not support it.
     Unreadable,
@@ -20,7 +20,7 @@ pub(super) enum Fault {
 /// A value of a JEXL script.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value<'a> {
-    /// The value of an undefined name.
+    /// The value of a variable that is not defined.
     Undefined,
     Null,
     Bool(bool),
@@ -142,7 +142,7 @@ impl<'a> Value<'a> {
         })
     }
 
-    /// Converts the value to a whole number. A string must be one, and decimals are truncated.
+    /// Converts the value to a whole number. A string must be a whole number; decimals of other numbers are truncated.
     pub(super) fn long(&self) -> Result<i64, Fault> {
         Ok(match self {
             Self::Bool(value) => i64::from(*value),
@@ -247,7 +247,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Evaluates an arithmetic operator; `+` concatenates strings.
+    /// Evaluates `self`, an arithmetic operator, and `other`. The operator `+` concatenates strings.
     pub(super) fn compute(&self, how: Arithmetic, other: &Self) -> Result<Value<'a>, Fault> {
         if matches!(self, Self::Undefined) || matches!(other, Self::Undefined) {
             return Err(Fault::Throws);

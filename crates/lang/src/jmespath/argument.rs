@@ -21,7 +21,7 @@ impl Argument<'_> {
     }
 }
 
-/// Required type of a function's argument.
+/// The type that a function requires of an argument.
 #[derive(Debug)]
 pub(super) enum Constraint {
     /// The argument may be any value.
@@ -30,7 +30,8 @@ pub(super) enum Constraint {
     Expression,
     /// The argument must be a value of one of these types.
     Is(&'static [Type]),
-    /// A list is required whose elements all have the same type, one of these types. An empty slice allows any type.
+    /// The argument must be a list whose elements all have the same type, one of these types. An empty slice of types
+    /// allows any type.
     ListOf(&'static [Type]),
 }
 

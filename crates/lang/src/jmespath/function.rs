@@ -10,7 +10,7 @@ use super::value::{Members, Type, Value};
 use crate::java::parse_double;
 use crate::work;
 
-/// A JMESPath function, as an entry of the function table.
+/// A JMESPath function: a reference to its entry in the function table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Function(&'static Entry);
 
@@ -20,7 +20,7 @@ type Answer = Result<Value, Failure>;
 struct Entry {
     name: &'static str,
     arguments: &'static [Constraint],
-    /// True if the last argument of the function may be repeated.
+    /// True if the last argument may be given several times.
     repeats: bool,
     run: fn(&Entry, &[Argument<'_>]) -> Answer,
 }
@@ -95,7 +95,7 @@ impl Function {
         Some(Self(&TABLE[at]))
     }
 
-    /// Returns the error of a call with that number of arguments, or `None` if the number is right.
+    /// Returns the error of a call with `count` arguments, or `None` if the function accepts that number.
     pub(super) fn arity_problem(self, count: usize) -> Option<String> {
         let least = self.0.arguments.len();
         if count == least || self.0.repeats && count > least {
@@ -188,7 +188,8 @@ fn best_by(entry: &Entry, of: &[Argument<'_>], wanted: Ordering) -> Answer {
     Ok(best.map_or(Value::Null, |(_, value)| value))
 }
 
-/// Returns each element with the value of the expression for it. The values must be all numbers or all strings.
+/// Returns, for each element of a list, the value of the expression for that element, and the element. The values must
+/// be all numbers or all strings.
 fn keyed(entry: &Entry, of: &[Argument<'_>]) -> Result<Vec<(Value, Value)>, Failure> {
     let Argument::Expression(node) = of[1] else { return Ok(Vec::new()) };
     let node: &Node = node;

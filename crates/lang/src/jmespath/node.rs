@@ -14,29 +14,29 @@ use crate::work;
 /// A node of a compiled JMESPath expression.
 #[derive(Debug)]
 pub(super) enum Node {
-    /// `@`: the current value.
+    /// The value to which the node is applied (`@`).
     Current,
-    /// The member of an object with that name.
+    /// The member of an object that has this name.
     Property(Box<str>),
-    /// A literal value in the expression.
+    /// A constant value, as written in the expression.
     Value(Value),
-    /// The element of a list at that index.
+    /// The element of a list at this index; negative indexes count from the end.
     Index(i32),
-    /// A slice of a list: the elements from `start` to before `stop`.
+    /// The elements of a list from `start` to before `stop`, every `step`-th.
     Slice { start: i32, stop: i32, step: i32 },
-    /// Evaluates the inner expression for each element of a list; nulls are left out.
+    /// The list of the values of the inner expression for all elements of a list, without nulls.
     Each(Box<Node>),
-    /// Replaces each list that is directly in the list by its elements.
+    /// A list in which each inner list is replaced by its elements.
     Flatten,
-    /// The values of all members of an object.
+    /// The list of the values of all members of an object.
     Values,
-    /// Selects the elements of a list for which the inner expression is true.
+    /// The list of the elements for which the inner expression is true.
     Select(Box<Node>),
-    /// Creates a list of the values of expressions.
+    /// A new list of the values of these expressions.
     List(Vec<Node>),
-    /// Creates an object from keys and expressions.
+    /// A new object with these keys and the values of these expressions.
     Hash(Vec<(Arc<str>, Node)>),
-    /// Compares the values of two expressions with an operator.
+    /// The result of comparing the values of two expressions.
     Compare(Order, Box<Node>, Box<Node>),
     /// Logical and of two expressions.
     And(Box<Node>, Box<Node>),
@@ -44,9 +44,9 @@ pub(super) enum Node {
     Or(Box<Node>, Box<Node>),
     /// Logical not of an expression.
     Not(Box<Node>),
-    /// Calls a function with its arguments. True marks an argument that is passed as an expression, not as its value.
+    /// The result of calling a function. True marks an argument that is passed as an expression instead of its value.
     Call(Function, Vec<(bool, Node)>),
-    /// Evaluates expressions one after the other, each on the previous value.
+    /// The last value of a sequence of expressions, each of which is applied to the value of the one before.
     Sequence(Vec<Node>),
 }
 
@@ -92,7 +92,7 @@ impl Node {
         Self::Slice { start: start.unwrap_or(first), stop: stop.unwrap_or(last), step }
     }
 
-    /// Returns a node that applies this node and then `rest`.
+    /// Returns a node that applies this node, and then `rest` to the result.
     pub(super) fn then(self, rest: Option<Self>) -> Self {
         match rest {
             None => self,
@@ -154,7 +154,7 @@ impl Node {
     }
 }
 
-/// Evaluates a node for each element of a list; nulls are left out.
+/// Returns the values of a node for all elements of a list, without nulls.
 fn each(node: &Node, input: &Value) -> Result<Value, Failure> {
     let Value::Array(values) = input else { return Ok(Value::Null) };
     let mut made = Vec::with_capacity(values.len());
@@ -167,7 +167,7 @@ fn each(node: &Node, input: &Value) -> Result<Value, Failure> {
     Ok(Value::list(made))
 }
 
-/// Replaces each list that is directly in a list by its elements.
+/// Returns a list in which each inner list is replaced by its elements.
 fn flattened(input: &Value) -> Value {
     let Value::Array(values) = input else { return Value::Null };
     let mut made = Vec::with_capacity(values.len());
@@ -180,7 +180,7 @@ fn flattened(input: &Value) -> Value {
     Value::list(made)
 }
 
-/// Selects the elements of a list for which a node is true.
+/// Returns the elements of a list for which a node is true.
 fn selected(test: &Node, input: &Value) -> Result<Value, Failure> {
     let Value::Array(values) = input else { return Ok(Value::Null) };
     let mut made = Vec::new();
@@ -214,7 +214,7 @@ fn call(function: Function, arguments: &[(bool, Node)], input: &Value) -> Result
     function.call(&made)
 }
 
-/// Returns the elements of a list or the values of an object; any other value has none.
+/// Returns the elements of a list or the member values of an object. Other values have none.
 pub(super) fn elements(value: &Value) -> Vec<Value> {
     match value {
         Value::Array(values) => values.to_vec(),
@@ -238,8 +238,7 @@ fn index_of(input: &Value, index: i32) -> Value {
     found.cloned().unwrap_or(Value::Null)
 }
 
-/// Returns a slice of a list with the arithmetic of jmespath-core, which takes one element of an empty list when it
-/// goes backwards.
+/// Returns a slice of a list, computed as in jmespath-core: a negative step yields one null for an empty list.
 fn slice(input: &Value, start: i32, stop: i32, step: i32) -> Result<Value, Failure> {
     let values = elements(input);
     let size = i32::try_from(values.len()).unwrap_or(i32::MAX);

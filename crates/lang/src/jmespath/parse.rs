@@ -13,16 +13,19 @@ use super::node::{Node, Order};
 use super::read::read_literal;
 use super::token::{Kind, Token, split};
 
-/// Maximum number of operators and brackets in an expression, and maximum nesting depth. JMeter is limited only by its
-/// stack.
+/// Maximum number of operators and brackets in an expression. JMeter is limited only by its stack.
 const MAX_SIGNS: usize = 300;
+/// Maximum nesting depth of an expression. JMeter is limited only by its stack.
 const MAX_DEPTH: u32 = 60;
 
-/// Tokens that can start an expression or follow a dot, as jmespath-core's generated parser lists them in messages.
+/// Tokens that can start an expression, as messages of jmespath-core's generated parser list them.
 const EXPRESSION: &str =
     "{'!', '(', '*', '[', '{', '[?', '@', '`', RAW_STRING, JSON_CONSTANT, NAME, STRING}";
+/// Tokens that can follow a dot, as messages of the generated parser list them.
 const CHAINED: &str = "{'*', '[', '{', JSON_CONSTANT, NAME, STRING}";
+/// Tokens that can be a name, as messages of the generated parser list them.
 const IDENTIFIER: &str = "{JSON_CONSTANT, NAME, STRING}";
+/// Tokens that can start a JSON value, as messages of the generated parser list them.
 const JSON: &str = "{'[', '{', JSON_CONSTANT, STRING, REAL_OR_EXPONENT_NUMBER, SIGNED_INT}";
 
 /// Syntax tree of a JMESPath expression.
@@ -59,14 +62,18 @@ enum Bracket<'t> {
     Select(Box<Tree<'t>>),
 }
 
-/// Precedences of operators; an operator with a higher number binds tighter.
+/// Precedence of the pipe operator. An operator with a higher precedence binds tighter.
 const PIPE: u8 = 3;
+/// Precedence of `||`.
 const OR: u8 = 11;
+/// Precedence of `&&`.
 const AND: u8 = 12;
+/// Precedence of comparison operators.
 const COMPARE: u8 = 13;
+/// Precedence of `!`.
 const NOT: u8 = 14;
 
-/// An error message and its position in bytes.
+/// An error message, and its position in the expression in bytes.
 pub(super) type Problem = (String, usize);
 
 type Reading<T> = Result<T, Problem>;
@@ -179,12 +186,12 @@ impl<'t> Parser<'_, 't> {
         })
     }
 
-    /// Consumes the sign that ends a comma-separated list.
+    /// Consumes `sign`, which ends a comma-separated list. Otherwise the error names the expected tokens.
     fn close(&mut self, sign: &str, expected: &str) -> Reading<()> {
         if self.accept(sign) { Ok(()) } else { self.unexpected(expected) }
     }
 
-    /// Reports a syntax error: the text since `from` cannot begin anything in brackets.
+    /// Reports a syntax error: the text since token `from` is not the start of any kind of bracket.
     fn no_bracket<T>(&self, from: usize) -> Reading<T> {
         let end = (self.at + 1).min(self.tokens.len() - 1);
         let read: String = self.tokens[from..end].iter().map(|token| token.text).collect();
@@ -201,7 +208,7 @@ impl<'t> Parser<'_, 't> {
         tree
     }
 
-    /// Parses an expression with operators of at least the precedence `least`.
+    /// Parses an expression, as long as its operators have at least the precedence `least`.
     fn operators(&mut self, least: u8) -> Reading<Tree<'t>> {
         let mut left = self.primary()?;
         loop {
@@ -281,7 +288,7 @@ impl<'t> Parser<'_, 't> {
         }
     }
 
-    /// Returns true if a bracket selects from a list; otherwise it creates a list.
+    /// Returns true if the bracket that follows selects from a list, false if it creates a list.
     fn begins_bracket(&self) -> bool {
         let next = self.ahead(1);
         next.kind == Kind::Integer
@@ -397,7 +404,7 @@ impl<'t> Parser<'_, 't> {
         Ok(Tree::Call(name, arguments))
     }
 
-    /// Parses JSON between backquotes: its tokens are joined without the blanks between them.
+    /// Returns the JSON text between backquotes, without blanks between its tokens.
     fn literal(&mut self) -> Reading<Tree<'t>> {
         self.expect("`")?;
         let mut json = String::new();
@@ -457,7 +464,7 @@ impl<'t> Parser<'_, 't> {
     }
 }
 
-/// Returns a quoted text without its quotes.
+/// Removes the quotes at both ends of a text.
 fn inner(quoted: &str) -> &str {
     &quoted[1..quoted.len() - 1]
 }
@@ -470,7 +477,7 @@ fn unescape_backquotes(text: &str) -> String {
     unescape(text, |escaped| (escaped == '`').then_some(escaped))
 }
 
-/// Replaces the escapes that `known` maps to a character; other escapes stay.
+/// Replaces escapes by the characters that `known` returns for them. Escapes unknown to `known` stay unchanged.
 fn unescape(text: &str, known: impl Fn(char) -> Option<char>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.chars();
@@ -538,7 +545,7 @@ struct Compiler {
 }
 
 impl Compiler {
-    /// Compiles `tree` to a node that is followed by `rest`.
+    /// Compiles `tree` to a node. The node applies `rest`, the nodes of the following text, to its result.
     fn node(&mut self, tree: &Tree<'_>, rest: Option<Node>) -> Result<Node, Failure> {
         let node = match tree {
             Tree::Property(name) => Node::Property(name.as_str().into()),
@@ -638,7 +645,7 @@ impl Compiler {
     }
 }
 
-/// Returns `node`, followed by `rest` for each of the elements that `node` returns.
+/// Returns a node that applies `rest` to each element of the list that `node` returns.
 fn spread(node: Node, rest: Option<Node>) -> Node {
     node.then(rest.map(|rest| Node::Each(Box::new(rest))))
 }
@@ -647,7 +654,8 @@ fn integer(token: &Token<'_>) -> Result<i32, Failure> {
     token.text.parse().map_err(|_| Failure(format!("For input string: \"{}\"", token.text)))
 }
 
-/// Jackson rejects some JSON that the expression's grammar accepts, such as line ends in strings.
+/// Returns the error of a literal that the expression's grammar accepts but Jackson rejects, such as line ends in
+/// strings.
 fn literal_failure(failure: &Failure) -> Failure {
     Failure(format!("com.fasterxml.jackson.core.JsonParseException: {}", failure.0))
 }

@@ -13,11 +13,12 @@ use crate::utf16::push_unit;
 
 const MAX_DEPTH: u32 = 1000;
 const MAX_NUMBER: usize = 1000;
-/// Maximum number of characters of the document in a message.
+/// Maximum number of characters of the document that a message shows.
 const SHOWN: usize = 500;
-/// Maximum number of characters of an unknown word in a message.
+/// Maximum number of characters of an unknown word that a message shows.
 const WORD: usize = 256;
-/// Length from which Jackson reads a string as a stream; its messages then do not show the text.
+/// Length of a document in UTF-16 units above which Jackson reads the document as a stream. Messages about streams do
+/// not show the text.
 const TEXT: usize = 0x8000;
 const EXPECTED: &str = "(JSON String, Number, Array, Object or token 'null', 'true' or 'false')";
 const IN_STRING: &str = "string value";
@@ -35,7 +36,7 @@ pub(super) fn read_literal(text: &str) -> Reading<Value> {
     Reader::new(text, false).document()
 }
 
-/// The container around the current value, with the line and column where it begins.
+/// The kind of the innermost open container, with the line and column where it begins.
 #[derive(Clone, Copy)]
 enum Container {
     Root,
@@ -58,7 +59,7 @@ struct Reader<'t> {
     shows: bool,
     at: usize,
     line: usize,
-    /// Byte offset of the start of the current line.
+    /// Byte offset at which the current line begins.
     start: usize,
     depth: u32,
     around: Container,
@@ -168,7 +169,7 @@ impl<'t> Reader<'t> {
         self.start = self.at;
     }
 
-    /// Returns the next character after whitespace inside a container; the end of the text is an error.
+    /// Returns the next character after whitespace. If the text ends, reports the container that was not closed.
     fn inside(&mut self) -> Reading<char> {
         match (self.next()?, self.around) {
             (Some(found), _) => Ok(found),
@@ -182,7 +183,8 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Returns the next character between the entries of a container; the end of the text is an error.
+    /// Returns the next character after whitespace between two entries. If the text ends, reports the container that
+    /// was not closed.
     fn between(&mut self) -> Reading<char> {
         match self.next()? {
             Some(found) => Ok(found),
@@ -370,12 +372,12 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// Parses the rest of a JSON word such as `true` after its first letter.
+    /// Parses the letters after the first of a word such as `true`.
     fn word(&mut self, word: &str) -> Reading<()> {
         self.rest_of(word, 1)
     }
 
-    /// Parses the rest of a JSON word such as `true` after its first `read` letters.
+    /// Parses the remaining letters of a word such as `true`; the first `read` letters were parsed before.
     fn rest_of(&mut self, word: &str, read: usize) -> Reading<()> {
         for (at, expected) in word.char_indices().skip(read) {
             if self.byte() != Some(expected as u8) {
@@ -389,7 +391,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reports a word that JSON does not define; `read` is its beginning.
+    /// Reports a word that JSON does not define. `read` is the part that was already parsed.
     fn unknown<T>(&mut self, read: &str) -> Reading<T> {
         let mut word = String::from(read);
         while let Some(next) = self.text[self.at..].chars().next().filter(|next| is_word(*next)) {
@@ -403,7 +405,7 @@ impl<'t> Reader<'t> {
         self.fail(&format!("Unrecognized token '{word}': was expecting {EXPECTED}"))
     }
 
-    /// Reports a character that cannot begin a JSON value.
+    /// Reports a character with which no JSON value can begin.
     fn odd<T>(&mut self, found: char) -> Reading<T> {
         match found {
             'N' => {
@@ -437,7 +439,7 @@ impl<'t> Reader<'t> {
         self.at - start
     }
 
-    /// Reports the rest after `-I`: infinity is not a number in JSON.
+    /// Reports `-I` with the following characters: JSON has no infinity.
     fn infinity<T>(&mut self) -> Reading<T> {
         let token = match self.take() {
             Some('N') => "-INF",
@@ -496,7 +498,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Parses the decimals after a point; returns their number, or 0 without a point.
+    /// Parses the decimals after a point. Returns the number of decimals, or 0 without a point.
     fn fraction(&mut self, believed: Option<usize>) -> Reading<usize> {
         if self.byte() != Some(b'.') {
             return Ok(0);
@@ -508,7 +510,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Parses an exponent; returns the number of its digits, or 0 if there is none.
+    /// Parses an exponent. Returns the number of its digits, or 0 without an exponent.
     fn exponent(&mut self, believed: Option<usize>) -> Reading<usize> {
         if !matches!(self.byte(), Some(b'e' | b'E')) {
             return Ok(0);
@@ -526,7 +528,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reports a number that ends wrongly; at the end of the text, the error names `last`.
+    /// Reports a number that ends too early. At the end of the text, the message names `last` as the last character.
     fn number_ends<T>(&mut self, why: &str, last: char, believed: Option<usize>) -> Reading<T> {
         match (self.take(), believed) {
             (None, _) => self.no_number(last, why),

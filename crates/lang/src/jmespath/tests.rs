@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Expected result of a case: JSON, or the step that fails and its message.
+/// Recorded result of a case: JSON, or the step that failed with its message.
 type Answer = Result<String, (&'static str, String)>;
 
 fn answer(json: &str, expression: &str) -> Answer {
@@ -17,7 +17,7 @@ fn answer(json: &str, expression: &str) -> Answer {
     Ok(out)
 }
 
-/// Removes the text of a syntax error: JMeter's comes from a parser generator, and this crate has its own messages.
+/// Removes the details of a syntax error: JMeter's come from a parser generator, and this crate words them differently.
 fn unworded(answer: Answer) -> Answer {
     answer.map_err(|(step, message)| match message.split_once(": syntax error ") {
         Some((what, _)) if step == "malformed" => (step, what.into()),

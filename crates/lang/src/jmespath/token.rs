@@ -10,7 +10,7 @@ use super::parse::Problem;
 pub(super) enum Kind {
     /// A name without quotation marks.
     Name,
-    /// `true`, `false` or `null`. Each is a name as well, except for functions.
+    /// `true`, `false` or `null`. They can be used as names, except as names of functions.
     Constant,
     /// A name in quotation marks.
     Quoted,
@@ -42,7 +42,7 @@ impl Token<'_> {
     }
 }
 
-/// Splits an expression into tokens; the last token is the end. Invalid characters are reported in `problems`.
+/// Splits an expression into tokens, ended by a token [`Kind::End`]. Invalid characters are reported in `problems`.
 pub(super) fn split<'t>(source: &'t str, problems: &mut Vec<Problem>) -> Vec<Token<'t>> {
     let mut tokens = Vec::new();
     let mut at = 0;
@@ -90,7 +90,7 @@ fn unknown(rest: &str) -> usize {
     }
 }
 
-/// Returns the kind and the length of the token at the start of `rest`.
+/// Returns kind and length of the token at the start of `rest`; `None` if no token begins with these characters.
 fn word(rest: &str) -> Option<(Kind, usize)> {
     let bytes = rest.as_bytes();
     let second = bytes.get(1).copied();
@@ -119,7 +119,8 @@ fn word(rest: &str) -> Option<(Kind, usize)> {
     })
 }
 
-/// Returns the end of the digits of a whole number without leading zeros at `from`.
+/// Returns the position after a whole number that begins at `from`; `None` if none begins there. A leading zero is a
+/// number of its own.
 fn integer(bytes: &[u8], from: usize) -> Option<usize> {
     match bytes.get(from)? {
         b'0' => Some(from + 1),

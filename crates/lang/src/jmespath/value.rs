@@ -19,7 +19,7 @@ pub enum Value {
     Bool(bool),
     /// A number of the document that fits into 32 bits.
     Int(i32),
-    /// A number of the document that fits into 64 bits, or any number that a function has counted.
+    /// A number of the document that fits into 64 bits but not into 32, or any number that a function has counted.
     Long(i64),
     /// A whole number beyond 64 bits, as its digits.
     Big(Arc<str>),
@@ -110,7 +110,8 @@ impl Value {
         }
     }
 
-    /// Compares values as operators do. Values of different types, and unequal values without an order, count as less.
+    /// Compares two values as comparison operators do. Values of different types, and values that differ but have no
+    /// order, yield `Less`.
     pub(super) fn compare(&self, other: &Self) -> Ordering {
         let equal = |equal| if equal { Ordering::Equal } else { Ordering::Less };
         match (self, other) {

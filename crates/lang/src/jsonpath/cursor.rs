@@ -11,7 +11,7 @@ type Reading<T> = Result<T, Failure>;
 pub(super) struct Cursor {
     text: Vec<char>,
     pub(super) at: usize,
-    /// Movable end: the index after the last character that counts.
+    /// The movable end: index after the last character that belongs to the path.
     end: usize,
 }
 
@@ -181,7 +181,7 @@ impl Cursor {
         Ok(None)
     }
 
-    /// Skips blanks and consumes `value`; any other character is an error.
+    /// Skips blanks and consumes the character `value`. Any other character is an error.
     pub(super) fn expect(&mut self, value: char) -> Reading<()> {
         self.skip_blanks();
         if self.current()? != value {
@@ -191,7 +191,7 @@ impl Cursor {
         Ok(())
     }
 
-    /// Skips blanks and consumes `word`, if it comes next.
+    /// Skips blanks and consumes `word` if it comes next. Returns false otherwise.
     pub(super) fn take(&mut self, word: &str) -> bool {
         self.skip_blanks();
         let length = word.chars().count();

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// An error of a JSONPath, by the kinds that callers distinguish.
+/// An error of a JSONPath, by the kinds that callers treat differently. Each contains Jayway's message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The path leads nowhere (`PathNotFoundException`).

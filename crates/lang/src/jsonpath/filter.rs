@@ -23,7 +23,7 @@ pub(super) enum Filter {
         operator: Operator,
         right: Operand,
     },
-    /// Tests that a path leads to a node, or that it does not.
+    /// A test if a path leads to a node (`expected` true), or leads to none (`expected` false).
     Exists {
         path: Path,
         expected: bool,
@@ -41,7 +41,7 @@ pub(super) enum Operand {
     Number(Decimal),
     Bool(bool),
     Null,
-    /// A list or object written in the filter; without a value if its text cannot be parsed.
+    /// A list or object written in the filter. `value` is `None` if the text cannot be parsed.
     Json {
         text: String,
         value: Option<Value<'static>>,
@@ -69,7 +69,7 @@ pub(super) enum Operator {
     SubsetOf,
     AnyOf,
     NoneOf,
-    /// An operator of Jayway that no operand in a filter's text can satisfy: `ALL`, `TYPE`, `MATCHES`, `EXISTS`.
+    /// An operator of Jayway that is never true for operands written in a filter: `ALL`, `TYPE`, `MATCHES`, `EXISTS`.
     Unusable,
 }
 
@@ -163,7 +163,7 @@ impl Reader {
         self.joined("&&", Self::operand_of_all, Filter::All)
     }
 
-    /// Parses filters joined by an operator; a single filter is returned as it is.
+    /// Parses filters that are joined by the operator `sign`. A single filter is returned unchanged.
     fn joined(
         &mut self,
         sign: &str,

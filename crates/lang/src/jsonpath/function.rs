@@ -140,7 +140,8 @@ fn concat(model: &Value<'_>, parameters: &[Value<'_>]) -> Value<'static> {
     Value::String(Cow::Owned(out))
 }
 
-/// Returns the number of elements or members. With a path as parameter, it counts the children of the path's result.
+/// Returns the number of elements of a list or members of an object. If the parameter is a path, counts the children of
+/// the path's result.
 fn length<'t>(parameters: &[Parameter], model: &Value<'t>) -> Calling<Value<'t>> {
     match parameters.first() {
         Some(Parameter::Path(path)) => {

@@ -21,7 +21,7 @@ pub(super) enum Token {
     Function { name: String, parameters: Vec<Parameter> },
 }
 
-/// A parameter of a function in a JSONPath.
+/// A parameter of a function in a JSONPath: JSON text or a path.
 #[derive(Clone, Debug)]
 pub(super) enum Parameter {
     Json(String),
@@ -37,7 +37,7 @@ pub(super) struct Path {
 }
 
 impl Token {
-    /// Returns true if the step leads to at most one node. `last` is true for the last step.
+    /// Returns true if the step leads to at most one node. `last` is true for the last step of a path.
     pub(super) fn is_definite(&self, last: bool) -> bool {
         match self {
             Self::Property { names, .. } => last || names.len() == 1,
@@ -150,7 +150,7 @@ impl Reader {
         Ok(Path { from_root: root == '$', tokens: invert(tokens) })
     }
 
-    /// Parses a step of a path; returns true if another step follows.
+    /// Parses one step of a path and adds it to `tokens`. Returns true if another step follows.
     fn token(&mut self, tokens: &mut Vec<Token>) -> Reading<bool> {
         match self.cursor.current()? {
             '[' => {
@@ -468,7 +468,7 @@ impl ParameterKind {
     }
 }
 
-/// Counts of open brackets, braces, parentheses and quotes in a function's parameters.
+/// Numbers of brackets, braces, parentheses and quotes that are open in a function's parameters.
 #[derive(Default)]
 struct Open {
     parentheses: i32,
@@ -478,7 +478,8 @@ struct Open {
 }
 
 impl Open {
-    /// Counts a bracket or quote that follows the character `prior`, at the position before `at`.
+    /// Counts the character `value` if it is a bracket or a quote. `prior` is the character before it, and `at` the
+    /// position after it.
     fn count(&mut self, value: char, prior: char, at: usize) -> Reading<()> {
         match value {
             '"' if prior != '\\' && self.quotes > 0 => self.quotes -= 1,
@@ -502,7 +503,7 @@ impl Open {
         Ok(())
     }
 
-    /// Returns true if the function's parenthesis is open and no bracket inside it is; quotes are ignored.
+    /// Returns true if only the function's own parenthesis is open; quotes are ignored.
     fn is_list(&self) -> bool {
         self.parentheses == 1 && self.braces == 0 && self.brackets == 0
     }

@@ -5,7 +5,7 @@
 
 use super::path::{Path, Token};
 
-/// The members of a JSON object that the parser keeps.
+/// The members of a JSON object that the parser keeps, and what it keeps of each.
 #[derive(Clone, Debug, Default)]
 pub struct Projection {
     /// True if all members of the object are kept, with everything below them.
@@ -46,7 +46,7 @@ impl Projection {
         }
     }
 
-    /// Returns the projection of a member; `None` if nothing of the member is kept.
+    /// Returns the projection that applies to a member; `None` if nothing of the member is kept.
     pub(super) fn of(&self, name: &str) -> Option<&Self> {
         if self.whole {
             return Some(self);

@@ -19,7 +19,7 @@ const END: u8 = 0x1A;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable(pub String);
 
-/// Characters that end a string without quotes.
+/// The place of a text without quotes, which decides the characters that end the text.
 #[derive(Clone, Copy)]
 enum Stop {
     Never,
@@ -111,7 +111,8 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// Parses a value. If nothing of it is `wanted`, arrays and objects are returned empty.
+    /// Parses a value. If `wanted` is `None`, nothing of the value is needed, and arrays and objects are returned
+    /// empty.
     fn value(
         &mut self,
         stop: Stop,
@@ -138,7 +139,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Parses a JSON text without quotes, and trims it.
+    /// Parses a text without quotes. Removes white space at both ends.
     fn bare(&mut self, stop: Stop) -> &'t str {
         let start = self.at;
         self.skip_bare(stop);
@@ -330,7 +331,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Parses a number, or a string that starts like one.
+    /// Parses a number, or a text without quotes that begins like a number.
     fn number(&mut self, stop: Stop) -> Reading<Value<'t>> {
         let start = self.at;
         self.at += 1;
@@ -369,7 +370,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Converts the digits of a whole number; a lone minus is 0.
+/// Converts the text of a whole number. A single minus sign is 0.
 fn integer(token: &str) -> Value<'static> {
     if let Ok(value) = token.parse::<i64>() {
         return Value::Int(value);

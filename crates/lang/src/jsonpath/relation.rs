@@ -17,7 +17,7 @@ use crate::work::{self, GaveUp};
 
 type Deciding<T> = Result<T, Failure>;
 
-/// Returns true if a node passes a filter. If the filter cannot be applied to a node, the node fails.
+/// Returns true if a node passes a filter. A node to which the filter cannot be applied does not pass.
 pub(super) fn accepts(filter: &Filter, item: &Value<'_>, root: &Value<'_>) -> Deciding<bool> {
     match holds(filter, item, root) {
         Err(Failure::InvalidPath(_) | Failure::NotFound(_)) => Ok(false),
@@ -73,7 +73,7 @@ impl<'a> Held<'a> {
     }
 }
 
-/// An operand of a comparison, evaluated.
+/// An operand of a comparison, after its evaluation.
 #[derive(Debug)]
 enum Node<'a> {
     Null,
@@ -136,7 +136,7 @@ fn decimal(number: &Value<'_>) -> Deciding<Decimal> {
     Decimal::parse(&text).ok_or_else(|| Failure::Other("java.lang.NumberFormatException".into()))
 }
 
-/// Converts an element of a JSON list to an operand, as Jayway does.
+/// Converts an element of a JSON list to an operand, with the type that Jayway gives it.
 fn of_element<'v>(value: &'v Value<'_>) -> Deciding<Node<'v>> {
     Ok(match value {
         Value::Null => Node::Null,
@@ -217,7 +217,7 @@ fn json<'v, 'a>(value: Option<&'v Held<'a>>) -> Deciding<&'v Value<'a>> {
         .ok_or_else(|| Failure::Other("net.minidev.json.parser.ParseException".into()))
 }
 
-/// Returns the elements of a list; `None` if the value is JSON but not a list.
+/// Returns the elements of a JSON list; `None` if the JSON value is not a list. Any other operand is an error.
 fn list<'v>(node: &'v Node<'_>) -> Deciding<Option<Vec<Node<'v>>>> {
     let value = match node {
         Node::Json(value) => value.value(),
@@ -346,7 +346,7 @@ fn matches_pattern(left: &Node<'_>, right: &Node<'_>) -> Deciding<bool> {
     is_match(&input(other))
 }
 
-/// Returns the text of an operand against which a pattern is matched.
+/// Returns the text of an operand that is compared with a pattern.
 fn input<'v>(node: &'v Node<'_>) -> Cow<'v, str> {
     match node {
         Node::String(text) => Cow::Borrowed(text),

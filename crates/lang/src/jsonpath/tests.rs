@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::java::write_double_plain;
 
-/// Paths for which this evaluator's answer differs: Jayway has two messages for an empty path.
+/// Paths for which this crate's answer differs from the recorded one: Jayway has two different messages for an empty
+/// path.
 const KNOWN: &[&str] = &[""];
 
 /// Returns the text of a value as JMeter's JSON Extractor shows it.

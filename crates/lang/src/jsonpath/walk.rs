@@ -16,7 +16,7 @@ use crate::work;
 pub(super) type Found<'m, 't> = Vec<Cow<'m, Value<'t>>>;
 type Walking = Result<(), Failure>;
 
-/// The current position in the document, as a list of steps.
+/// The current position in the document: a step, and the position that contains it.
 pub(super) struct Trail<'a> {
     parent: Option<&'a Trail<'a>>,
     step: Step<'a>,
@@ -90,7 +90,7 @@ fn no_results(path: &str) -> Failure {
     Failure::NotFound(format!("No results for path: {path}"))
 }
 
-/// Counts a visited node as work; fails if the limit is reached.
+/// Counts the visit of a node as one unit of work. Fails if the work limit is reached.
 fn count_step() -> Walking {
     if work::spend(1) { Ok(()) } else { Err(too_long()) }
 }
@@ -100,14 +100,15 @@ pub(super) fn too_long() -> Failure {
     Failure::Other("The evaluation takes too long.".into())
 }
 
-/// Number of work units that copying a value costs.
+/// Number of work units that are counted for copying a value.
 const COPY: u64 = 10;
 
 struct Walker<'a, 't> {
     path: &'a Path,
     root: &'a Value<'t>,
     strict: bool,
-    /// For each step, the array index that a scan has set last. Empty before the first scan; see [`Walker::is_wanted`].
+    /// For each step of the path: the array index that a scan has last visited there. Empty before the first scan; see
+    /// [`Walker::is_wanted`].
     indexes: Vec<i64>,
 }
 
@@ -244,7 +245,7 @@ impl<'t> Walker<'_, 't> {
         Ok(())
     }
 
-    /// Merges several named members at the end of a path into one object.
+    /// Creates an object of the named members of `object`, for a step with several names at the end of a path.
     fn merge<'m>(
         &self,
         names: &[String],
@@ -285,8 +286,8 @@ impl<'t> Walker<'_, 't> {
         Ok(())
     }
 
-    /// Returns true if Jayway keeps a member after an array in a scan. It drops the member unless the previous step is
-    /// an index that equals the array's current index.
+    /// Returns true if Jayway keeps a member that it finds after an array in a scan. Jayway drops the member unless the
+    /// previous step is an index that equals the array's current index.
     fn is_wanted(&self, at: usize) -> bool {
         let Some(index) = self.indexes.get(at) else { return true };
         *index == -1 || at > 0 && self.fragment(at - 1) == format!("[{index}]")
@@ -390,7 +391,7 @@ impl<'t> Walker<'_, 't> {
         Ok(())
     }
 
-    /// Applies the step `at` to all nodes below `model` to which it can be applied, outer nodes first.
+    /// Applies step `at` to all nodes below `model` to which the step can be applied, outer nodes first.
     fn scan<'m>(
         &mut self,
         at: usize,

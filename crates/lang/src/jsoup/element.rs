@@ -80,7 +80,7 @@ const INLINE: &[&str] = &[
     "device", "basefont", "bgsound", "menuitem", "data", "bdi", "s", "strike", "nobr", "rb",
 ];
 
-/// Block elements that are formatted inline.
+/// Block elements that jsoup formats inline.
 const FORMATTED_INLINE: &[&str] = &[
     "title", "a", "p", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "address", "li", "th", "td",
     "script", "style", "ins", "del", "s", "button",
@@ -91,7 +91,7 @@ pub(super) fn is_block(name: &str) -> bool {
     BLOCKS.contains(&name)
 }
 
-/// Returns true if an element is formatted as a block; unknown elements are.
+/// Returns true if jsoup formats an element as a block. Unknown elements are formatted as blocks.
 pub(super) fn is_formatted_as_block(name: &str) -> bool {
     !INLINE.contains(&name) && !FORMATTED_INLINE.contains(&name)
 }

@@ -8,11 +8,11 @@ use super::text;
 use super::tree::{Document, Kind, NodeId, SiblingPosition};
 use crate::work;
 
-/// Cache of searches among siblings, by group, compound, parent and root.
+/// Cache of searches for matching siblings, by numbers of group and compound, parent element and root.
 #[derive(Debug, Default)]
 pub(super) struct Memo(RefCell<HashMap<(usize, usize, NodeId, NodeId), Seen>>);
 
-/// Number of siblings tested so far, and the position of the first match.
+/// State of a search among siblings: number of siblings tested, and position of the first match.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     asked: usize,
@@ -30,7 +30,8 @@ pub(super) fn matches(
     selector.0.iter().any(|group| chain(memo, document, group, group.len(), id, root))
 }
 
-/// Returns true if the first `count` compounds of a group match, the last of them at the element.
+/// Returns true if the first `count` compounds of a group match: the last one the element itself, those before it
+/// related elements.
 fn chain(
     memo: &Memo,
     document: &Document,
@@ -88,7 +89,7 @@ fn chain(
     }
 }
 
-/// Returns the elements before an element among its siblings.
+/// Returns the sibling elements before an element.
 fn earlier(document: &Document, id: NodeId) -> impl DoubleEndedIterator<Item = NodeId> + '_ {
     let siblings = document.parent(id).map(|parent| document.children(parent));
     let siblings = siblings.map_or(&[][..], |siblings| &siblings[..document.child_index(id)]);
@@ -156,7 +157,8 @@ fn holds(memo: &Memo, document: &Document, test: &Test, id: NodeId, root: NodeId
     }
 }
 
-/// Compares an attribute's value in lower case with the selector's value.
+/// Returns true if an attribute's value, in lower case, has the given relation to the selector's value. `None`: the
+/// element lacks the attribute.
 fn compares(value: Option<String>, comparison: Comparison, wanted: &str) -> bool {
     match (comparison, value) {
         (Comparison::Unequal, value) => value.unwrap_or_default() != wanted,
@@ -168,7 +170,8 @@ fn compares(value: Option<String>, comparison: Comparison, wanted: &str) -> bool
     }
 }
 
-/// Returns the position among all sibling elements or those of the same name, counted from 1.
+/// Returns the position of an element, from 1: among all sibling elements, or among those of the same name if
+/// `of_type`.
 fn place_of(places: SiblingPosition, from_end: bool, of_type: bool) -> i64 {
     let (place, all) =
         if of_type { (places.of_kin, places.kin) } else { (places.of_elements, places.elements) };
@@ -184,7 +187,7 @@ fn is_in_series(place: i64, step: i64, offset: i64) -> bool {
 }
 
 impl Kind {
-    /// Returns true if an element that contains only this node counts as empty.
+    /// Returns true if an element whose only child is this node counts as empty.
     fn is_blank(&self) -> bool {
         match self {
             Self::Other | Self::Comment(_) => true,

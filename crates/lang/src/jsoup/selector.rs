@@ -7,18 +7,19 @@
 #[derive(Clone, Debug)]
 pub struct Selector(pub(super) Vec<Group>);
 
-/// Error: the selector cannot be parsed; with a message.
+/// Error: the selector cannot be parsed. Contains the message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable(pub String);
 
-/// Compounds from left to right, each with the combinator before it. The first combinator is set if the group is
-/// relative to the root.
+/// Compounds from left to right, each with the combinator before it. The first combinator has a meaning only if the
+/// group is relative to the root.
 pub(super) type Group = Vec<(Combinator, Compound)>;
+/// Tests of which an element must pass all.
 pub(super) type Compound = Vec<Test>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Combinator {
-    /// The first compound of a group that may match anywhere.
+    /// The combinator of a group's first compound, if that may match anywhere.
     Anywhere,
     Descendant,
     Child,
@@ -26,7 +27,7 @@ pub(super) enum Combinator {
     Later,
 }
 
-/// How an attribute's value is compared with the selector's value.
+/// The required relation of an attribute's value to the selector's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Comparison {
     Equal,
@@ -39,20 +40,20 @@ pub(super) enum Comparison {
 #[derive(Clone, Debug)]
 pub(super) enum Test {
     All,
-    /// An element's name, in lower case.
+    /// Name of the element, in lower case.
     Name(String),
-    /// An element's name in any namespace.
+    /// Name of the element without its namespace prefix.
     AnySpace(String),
     Id(String),
     Class(String),
     Has(String),
-    /// Matches an element with an attribute whose name has this prefix.
+    /// Prefix of the name of some attribute that the element must have.
     HasPrefix(String),
     Attribute(String, Comparison, String),
-    /// `:lt(n)`, `:gt(n)`, `:eq(n)`: compares the position among siblings, from 0.
+    /// `:lt(n)`, `:gt(n)` and `:eq(n)`: relation of the element's position among its siblings, from 0, to `n`.
     SiblingPosition(std::cmp::Ordering, i64),
-    /// Position formula `a n + b`. `from_end` counts from the last sibling; `of_type` counts only siblings of the same
-    /// name.
+    /// Position by the formula `step * n + offset`. `from_end` counts from the last sibling; `of_type` counts only
+    /// siblings of the same name.
     Nth {
         step: i64,
         offset: i64,
@@ -210,7 +211,7 @@ impl<'a> Reader<'a> {
         Ok(word.to_string())
     }
 
-    /// Parses the text between two matching brackets; brackets in quotes do not count.
+    /// Parses the text from `open` to the matching `close`. Brackets in quotes do not count.
     fn balanced(&mut self, open: char, close: char) -> Result<&'a str, Unreadable> {
         let body = self.rest.strip_prefix(open).ok_or_else(|| unreadable(self.source))?;
         let (mut depth, mut quote) = (1, None);

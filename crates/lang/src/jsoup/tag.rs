@@ -27,7 +27,7 @@ impl<'d> Tag<'d> {
         self.document.attribute(self.id, name)
     }
 
-    /// Returns the text at the beginning of the element, if its first child is text.
+    /// Returns the text node with which the element begins, if its first child is text.
     pub fn text(&self) -> Option<&'d str> {
         match self.document.kind(*self.document.children(self.id).first()?) {
             Kind::Text(text) => Some(text),
@@ -35,7 +35,7 @@ impl<'d> Tag<'d> {
         }
     }
 
-    /// Returns the nearest element with that name around this element.
+    /// Returns the nearest element with that name that contains this element.
     pub fn within(&self, name: &str) -> Option<Self> {
         let above = std::iter::successors(Some(self.id), |id| self.document.parent(*id)).skip(1);
         above.map(|id| Self { document: self.document, id }).find(|tag| tag.name() == name)

@@ -5,7 +5,7 @@ use super::element::{is_block, is_formatted_as_block, keeps_blanks};
 use super::tree::{Document, Kind, NodeId};
 use crate::work;
 
-/// Number of ancestors that are checked for preserved whitespace.
+/// Number of a text's innermost ancestors that are checked for preserved whitespace.
 const LEVELS: usize = 6;
 
 /// Appends the text of an element and of everything in it.

@@ -31,7 +31,7 @@ pub enum Kind {
     /// Content of scripts and style sheets, which is not part of the document's text.
     Data(String),
     Comment(String),
-    /// A document type or a processing instruction.
+    /// A node that is neither element, text nor comment, such as a document type or a processing instruction.
     Other,
 }
 
@@ -44,22 +44,24 @@ struct Node {
     place: SiblingPosition,
 }
 
-/// Positions of a node among its siblings, from 0, and numbers of siblings.
+/// Positions of a node among its siblings, counted from 0, and the numbers of those siblings.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SiblingPosition {
     /// Position of the node among all its siblings.
     of_nodes: u32,
     /// Position of the node among the siblings that are elements.
     pub(super) of_elements: u32,
+    /// Number of the siblings that are elements, including the node.
     pub(super) elements: u32,
     /// Position of the node among the sibling elements of the same name.
     pub(super) of_kin: u32,
+    /// Number of the sibling elements of the same name, including the node.
     pub(super) kin: u32,
 }
 
-/// Work units for each node; the work limit thereby also limits a page's memory.
+/// Work units that each node costs. The work limit therefore also limits the memory of a page.
 const NODE: u64 = 20;
-/// Number of bytes of a page that are parsed between two checks of the work limit.
+/// Number of bytes of a page that are parsed before the work limit is checked again.
 const PART: usize = 2048;
 
 /// A parsed HTML document.
@@ -103,7 +105,7 @@ impl Document {
         self.name(id) == "tbody" && !self.attributes(id).iter().any(|(name, _)| **name == *WRITTEN)
     }
 
-    /// Returns true if an attribute comes from the page itself.
+    /// Returns true if an attribute is one of the page, false if the parser has added it as a mark.
     pub fn is_of_page(name: &str) -> bool {
         name != WRITTEN
     }
@@ -252,8 +254,8 @@ impl Document {
         self.nodes[parent].children.insert(at, id);
     }
 
-    /// Returns a node's parent and its index there, while the document is being parsed. The search starts at the last
-    /// child.
+    /// Returns a node's parent and its index among the children, while the document is being parsed. Searches from the
+    /// last child.
     fn find(&self, id: NodeId) -> Option<(NodeId, usize)> {
         let parent = self.nodes[id].parent?;
         let children = &self.nodes[parent].children;
@@ -263,27 +265,28 @@ impl Document {
     }
 }
 
-/// A node as the parser holds it, with its name, which the parser reads often.
+/// Reference of the HTML parser to a node, with the node's name, which the parser reads often.
 #[derive(Clone, Debug)]
 struct Handle {
     id: NodeId,
     name: Rc<QualName>,
 }
 
-/// Receives the nodes from the parser. After the work limit is reached, nothing is stored, because the document will
-/// not be used.
+/// Receives the nodes that the HTML parser creates. After the work limit is reached, nothing is stored, because the
+/// document will not be used.
 struct Sink {
     document: RefCell<Document>,
-    /// The element whose name the parser read last, and the number of consecutive reads that each went one level up.
+    /// The element whose name the parser read last, and the number of consecutive reads by which the parser has climbed
+    /// one level each.
     asked: Cell<(NodeId, u32)>,
-    /// The name that the parser gets for elements that are too far up.
+    /// The name that the parser gets for elements beyond [`FARTHEST`] levels.
     border: QualName,
 }
 
-/// Maximum number of levels that the parser searches upwards through the open elements. It searches at each tag, so
-/// without a limit the work would grow with the square of the depth. jsoup has the same limit. Beyond it, an element
-/// gets the name of an element that ends a scope and has no other effect. Elements of tables and of the page itself, to
-/// which the parser returns, keep their names.
+/// Maximum number of levels that the parser searches upwards through the open elements. Each tag causes such a search,
+/// so without a limit the work would grow with the square of the depth. jsoup has the same limit. For elements beyond
+/// the limit, the parser gets the name of an element that ends a scope and has no other effect. Elements of tables and
+/// of the page itself, to which the parser returns, keep their names.
 const FARTHEST: u32 = 100;
 
 impl Sink {
@@ -312,13 +315,13 @@ impl Sink {
         self.document.borrow_mut().add(kind)
     }
 
-    /// Returns the document to store nodes in, unless the evaluation has exceeded its work limit.
+    /// Returns the document to store nodes in; `None` if the evaluation has exceeded its work limit.
     fn open(&self) -> Option<RefMut<'_, Document>> {
         work::gave_up().is_none().then(|| self.document.borrow_mut())
     }
 }
 
-/// Splits a string into parts; ends early once the evaluation has exceeded its work limit.
+/// Splits a page into parts of [`PART`] bytes. Ends early once the evaluation has exceeded its work limit.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     let (mut rest, mut tags) = (text, Tags::default());
     std::iter::from_fn(move || {
@@ -331,7 +334,7 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Estimates the cost of attributes: the parser compares each attribute with those before it in its tag.
+/// Counts the work of parsing attributes, because the parser compares each attribute with those before it in its tag.
 #[derive(Default)]
 struct Tags {
     last: u8,
@@ -341,7 +344,7 @@ struct Tags {
 }
 
 impl Tags {
-    /// Scans a part of a page. Returns false if the work limit is reached.
+    /// Counts the work for a part of a page. Returns false if the work limit is reached.
     fn go_over(&mut self, part: &str) -> bool {
         let mut compared = 0;
         for byte in part.bytes() {
@@ -367,13 +370,13 @@ impl Tags {
     }
 }
 
-/// Passes on the tags of known elements, and marks each `tbody` that the page contains.
+/// Forwards the tags of known elements to the parser, and marks each `tbody` that the page itself contains.
 struct Known {
     inner: TreeBuilder<Handle, Sink>,
     is_known: fn(&str) -> bool,
 }
 
-/// Name of the mark: an attribute name that no page can contain.
+/// Name of the marking attribute. No page can contain an attribute of that name.
 const WRITTEN: &str = "=written";
 
 impl TokenSink for Known {
@@ -401,7 +404,7 @@ impl TokenSink for Known {
     }
 }
 
-/// Returns the name that stands for nodes without a name.
+/// Returns the empty name, for nodes that have no name.
 fn unnamed() -> Rc<QualName> {
     Rc::new(QualName::new(None, ns!(), local_name!("")))
 }

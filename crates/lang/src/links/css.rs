@@ -65,10 +65,10 @@ enum Token {
     Text,
     Url,
     Name,
-    /// A function: a name followed by a parenthesis.
+    /// A name followed by an opening parenthesis.
     Function,
     At,
-    /// The marks `<!--` and `-->`.
+    /// One of the marks `<!--` and `-->`.
     Mark,
     Other,
 }
@@ -76,7 +76,7 @@ enum Token {
 struct Sheet<'t> {
     text: &'t str,
     at: usize,
-    /// True if a comment of the style sheet has no end.
+    /// True if the style sheet contains a comment without an end.
     unreadable: bool,
 }
 
@@ -121,7 +121,7 @@ impl Sheet<'_> {
         }
     }
 
-    /// Skips an at-rule other than an import. Returns false if it is not valid.
+    /// Skips an at-rule other than an import. Returns false if the rule is invalid.
     fn pass_rule(&mut self, known: bool) -> bool {
         loop {
             let before = self.at;
@@ -140,7 +140,7 @@ impl Sheet<'_> {
         }
     }
 
-    /// Skips tokens of the allowed kinds up to a semicolon. Returns false at any other token.
+    /// Skips tokens of the `allowed` kinds up to a semicolon. Returns false at a token of another kind.
     fn statement(&mut self, allowed: &[Token]) -> bool {
         loop {
             let before = self.at;
@@ -174,7 +174,7 @@ impl Sheet<'_> {
         false
     }
 
-    /// Parses the media list of an import and the semicolon after it.
+    /// Parses the media queries of an import and the semicolon after them.
     fn media(&mut self) -> bool {
         let Some((mut token, mut range)) = self.solid() else { return false };
         if token == Token::Semicolon {
@@ -221,7 +221,7 @@ impl Sheet<'_> {
         }
     }
 
-    /// Parses a condition of a media query after its opening parenthesis.
+    /// Parses the rest of a condition in a media query, after its opening parenthesis.
     fn condition(&mut self) -> bool {
         let mut depth = 1;
         match self.solid() {
@@ -317,7 +317,8 @@ impl Sheet<'_> {
     }
 }
 
-/// Scans a string; one without an end is scanned to the end of its line.
+/// Returns the token for the string at the start of `rest`, and the string's length. Without a closing quote, the token
+/// is [`Token::Other`] up to the end of the line.
 fn string(rest: &str, quote: char) -> (Token, usize) {
     let mut escaped = false;
     for (at, c) in rest.char_indices().skip(1) {
@@ -347,7 +348,7 @@ fn name(rest: &str) -> usize {
     rest.len() - usize::from(escaped)
 }
 
-/// Returns the token that starts with a name: the name, a function, or a whole `url(…)`.
+/// Returns the token that begins with a name, and its length: the name alone, a function's name, or a whole `url(…)`.
 fn named(rest: &str, length: usize) -> (Token, usize) {
     if !rest[length..].starts_with('(') {
         return (Token::Name, length);
@@ -360,7 +361,7 @@ fn named(rest: &str, length: usize) -> (Token, usize) {
     (Token::Function, length + 1)
 }
 
-/// Returns the length of the content of a `url(`, with its closing parenthesis.
+/// Returns the length of the content of `url(` including the closing parenthesis; `None` if the content is invalid.
 fn url_end(inside: &str) -> Option<usize> {
     let blank = |c: char| matches!(c, ' ' | '\t' | '\n' | '\r' | '\u{c}');
     let content = inside.trim_start_matches(blank);
@@ -384,14 +385,14 @@ fn url_end(inside: &str) -> Option<usize> {
     after.starts_with(')').then(|| inside.len() - after.len() + 1)
 }
 
-/// Returns true for at-rules that ph-css supports. Any other at-rule extends to the next brace, whatever precedes it.
+/// Returns true for at-rules that ph-css supports. Any other at-rule extends to the next opening brace.
 fn known(word: &str) -> bool {
     matches!(word, "@media" | "@page" | "@font-face" | "@keyframes" | "@viewport" | "@supports")
         || (word.starts_with("@-")
             && ["-font-face", "-keyframes", "-viewport"].iter().any(|end| word.ends_with(end)))
 }
 
-/// Returns true for words that cannot name a medium in a media query.
+/// Returns true for keywords, which cannot be media types in a media query.
 fn reserved(word: &str) -> bool {
     matches!(word, "and" | "not" | "only" | "from" | "to" | "or" | "inherit")
 }

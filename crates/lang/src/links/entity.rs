@@ -7,7 +7,7 @@ use std::borrow::Cow;
 const NAMES: [(&str, char); 5] =
     [("&quot;", '"'), ("&amp;", '&'), ("&lt;", '<'), ("&gt;", '>'), ("&apos;", '\'')];
 
-/// Resolves references. The error is Java's exception for a number beyond Unicode.
+/// Resolves the XML references in a link. The error is Java's exception for a number beyond Unicode.
 pub(super) fn decode(text: &str) -> Result<Cow<'_, str>, String> {
     if !text.contains('&') {
         return Ok(Cow::Borrowed(text));
@@ -38,7 +38,7 @@ pub(super) fn decode(text: &str) -> Result<Cow<'_, str>, String> {
     Ok(Cow::Owned(out))
 }
 
-/// Returns the value and the length of the numeric reference at the start of `text`.
+/// Returns the number in the numeric reference at the start of `text`, and the length of the reference.
 fn number(text: &str) -> Option<(u32, usize)> {
     let digits = text.strip_prefix("&#")?;
     let (digits, radix, start) = match digits.strip_prefix(['x', 'X']) {

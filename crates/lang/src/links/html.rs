@@ -11,7 +11,7 @@ pub(super) struct Page<'a, 'l> {
     base: String,
     /// Version of Internet Explorer, if JMeter's user agent claims to be one.
     version: Option<f32>,
-    /// For each enclosing conditional comment: true if its tags count.
+    /// For each enclosing conditional comment: true if the tags in it count.
     enabled: Vec<bool>,
 }
 
@@ -128,8 +128,8 @@ fn java_trim(text: &str) -> &str {
     text.trim_matches(|c: char| c <= ' ')
 }
 
-/// Returns the text between the first `url("` and the last `")` of a style, with single or double quotes. JMeter finds
-/// no URL without quotes.
+/// Returns the text from the first `url("` to the last `")` of a `style` attribute; the quotes may be single. JMeter
+/// finds no URL without quotes.
 fn quoted_url(style: &str) -> Option<&str> {
     let space = |c: char| c.is_ascii_whitespace() || c == '\u{b}';
     let quote = |c: char| c == '\'' || c == '"';

@@ -15,7 +15,7 @@ pub enum Parser {
 #[derive(Debug)]
 pub struct Parsers {
     types: Vec<(Box<str>, Option<Parser>)>,
-    /// Unknown parser classes in the properties; the default parser replaces them.
+    /// Names of parser classes in the properties that are unknown. The default parser is used instead.
     pub replaced: Vec<String>,
 }
 

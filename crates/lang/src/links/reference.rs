@@ -6,7 +6,7 @@ use html5ever::data::NAMED_ENTITIES;
 
 use super::tokenizer::Thrown;
 
-/// Returns the exception of reading beyond the end of a page.
+/// Returns Java's exception for reading beyond the end of a page.
 pub(super) fn beyond(input: &str) -> Thrown {
     let length = input.encode_utf16().count();
     format!(
@@ -14,8 +14,8 @@ pub(super) fn beyond(input: &str) -> Thrown {
     )
 }
 
-/// Resolves the reference whose `&` is before `at`, and appends its characters. In attributes, a name needs its
-/// semicolon. Returns the number of bytes from `at` on that belong to the reference.
+/// Resolves the character reference that begins with the `&` before `at`, and appends its characters. In attributes, a
+/// named reference must end with a semicolon. Returns the number of bytes from `at` on that belong to the reference.
 pub(super) fn resolve(
     input: &str,
     at: usize,
@@ -54,7 +54,7 @@ fn longest(rest: &[u8]) -> Option<&[u8]> {
     (1..=end).rev().map(|length| &rest[..length]).find(|name| meaning(name).is_some())
 }
 
-/// Returns true if the page ends within a name that has only one possible completion.
+/// Returns true if the page ends within a reference's name that has only one possible completion.
 fn is_cut(rest: &[u8]) -> bool {
     if rest.is_empty() || rest.len() > LONGEST || run(rest) < rest.len() {
         return false;
@@ -72,7 +72,7 @@ fn run(rest: &[u8]) -> usize {
 /// Length of the longest name of a character reference in HTML.
 const LONGEST: usize = 31;
 
-/// Returns the one or two characters that a character reference's name stands for.
+/// Returns the one or two characters that a named reference stands for.
 fn meaning(name: &[u8]) -> Option<impl Iterator<Item = char>> {
     let mut key = [b';'; LONGEST + 1];
     let length = name.len().min(LONGEST);
@@ -84,8 +84,8 @@ fn meaning(name: &[u8]) -> Option<impl Iterator<Item = char>> {
     Some(char::from_u32(*first).into_iter().chain(second))
 }
 
-/// Resolves a number after `#`, and returns the number of bytes consumed. Returns `None` if it is no number or the page
-/// ends within it.
+/// Resolves a numeric reference after its `#`. Returns the number of bytes consumed; `None` if there is no number, or
+/// if the page ends within it.
 fn number(rest: &[u8], out: &mut String) -> Option<usize> {
     let hex = matches!(rest.first(), Some(b'x' | b'X'));
     let start = usize::from(hex);
@@ -103,7 +103,7 @@ fn number(rest: &[u8], out: &mut String) -> Option<usize> {
     Some(at + usize::from(rest[at] == b';'))
 }
 
-/// Returns the character of a number. HTML maps some numbers to characters of windows-1252.
+/// Returns the character of a numeric reference. HTML replaces some numbers by characters of windows-1252.
 fn character(value: i32) -> char {
     const WINDOWS: [u16; 32] = [
         0x20ac, 0x81, 0x201a, 0x192, 0x201e, 0x2026, 0x2020, 0x2021, 0x2c6, 0x2030, 0x160, 0x2039,

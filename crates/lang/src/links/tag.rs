@@ -9,7 +9,7 @@ pub struct Tag<'t> {
     pub kind: Kind,
     attributes: Vec<(usize, Option<(usize, usize)>)>,
     values: String,
-    /// All attributes of the tag, if it keeps them.
+    /// All attributes of the tag; `None` if only those in [`KNOWN`] are kept.
     others: Option<Vec<(String, Option<String>)>>,
 }
 
@@ -26,7 +26,7 @@ const KNOWN: [&str; 10] =
     ["archive", "background", "code", "codebase", "data", "href", "rel", "src", "style", "type"];
 
 impl<'t> Tag<'t> {
-    /// Creates a tag that keeps all attributes, or only the known ones.
+    /// Creates an empty tag. If `keeps_all` is false, only attributes in [`KNOWN`] are kept.
     pub(super) fn new(keeps_all: bool) -> Self {
         Self { others: keeps_all.then(Vec::new), ..Self::default() }
     }

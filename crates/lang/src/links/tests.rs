@@ -54,7 +54,7 @@ fn unescape(page: &str) -> String {
     text
 }
 
-/// Returns the addresses that JMeter would load, or the errors of links.
+/// Returns each link, followed by the address that JMeter would request if the address differs from the link.
 fn loaded(links: Vec<String>) -> Vec<String> {
     links
         .into_iter()

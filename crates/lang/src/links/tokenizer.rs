@@ -17,16 +17,16 @@ pub(super) const OUT_OF_BOUNDS: &str = "java.lang.IndexOutOfBoundsException";
 
 /// Receiver of the tokens of a page.
 pub trait Visitor {
-    /// True if the visitor needs the page's strings and all attributes.
+    /// True if the visitor needs the text of the page and all attributes.
     const READS_ALL: bool;
 
     /// Receives a tag.
     fn tag(&mut self, tag: &Tag<'_>) -> Result<(), Thrown>;
     /// Receives a script tag with its content.
     fn script(&mut self, tag: &Tag<'_>, body: &str) -> Result<(), Thrown>;
-    /// Receives text with its references resolved.
+    /// Receives the start of a conditional comment, with its condition.
     fn text(&mut self, text: &str);
-    /// Receives the begin of a conditional comment.
+    /// Receives the end of a conditional comment.
     fn begin_condition(&mut self, expression: &str) -> Result<(), Thrown>;
     /// Receives the end of a conditional comment.
     fn end_condition(&mut self) -> Result<(), Thrown>;
@@ -55,7 +55,7 @@ enum State {
     CommentEnd,
     CommentEndBang,
     Doctype,
-    /// Text up to the closing tag with that name; true if references in the text are resolved.
+    /// Text of a raw element, up to the closing tag with this name. True if references in the text are resolved.
     Raw(&'static str, bool),
     Script,
     ScriptEscape,
@@ -99,9 +99,9 @@ struct Reader<'t> {
     next: usize,
     conditional: bool,
     keeps_text: bool,
-    /// Text of the page that was read but not passed on yet.
+    /// Text that was read but not yet passed to the visitor.
     content: String,
-    /// Start of the text of the current raw element, in which tags do not count.
+    /// Position at which the text of the current raw element begins; tags do not count in such text.
     body_at: usize,
     tag: Tag<'t>,
     /// Start and end of the current attribute's name.
@@ -124,7 +124,7 @@ impl Reader<'_> {
         byte
     }
 
-    /// Returns true if the text has `what` at a position, and at least one byte after it.
+    /// Returns true if `what` is at this position, followed by at least one more byte.
     fn has(&self, what: &str, at: usize) -> bool {
         let rest = self.text.get(at..).unwrap_or_default();
         rest.len() > what.len() && rest.starts_with(what.as_bytes())
@@ -171,7 +171,7 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    /// Adds a range of the page to the collected text.
+    /// Adds a range of the page to the text for the visitor, if the visitor reads text.
     fn keep(&mut self, mut from: usize, to: usize) {
         if self.keeps_text {
             // The range may start inside a character.
@@ -182,7 +182,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Passes the collected text to the visitor.
+    /// Passes the text that was collected to the visitor.
     fn flush(&mut self, page: &mut impl Visitor) {
         if !self.content.is_empty() {
             page.text(&self.content);
@@ -210,8 +210,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Resolves a reference after its `&`. `allowed` is set in attributes: before this byte, `&` stands for itself, and
-    /// the reference belongs to the value.
+    /// Resolves the character reference after an `&`. In attributes, `allowed` is the quote: an `&` before it stands
+    /// for itself. There the result is appended to the attribute's value.
     fn reference(&mut self, allowed: Option<u8>) -> Result<(), Thrown> {
         let Some(byte) = self.text.get(self.next) else { return Ok(()) };
         if Some(*byte) == allowed {
@@ -362,8 +362,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads text up to the closing tag with that name. Without `references`, the text counts only if the closing tag
-    /// exists.
+    /// Reads the text of a raw element up to the closing tag `name`. Without `references`, the text is passed on only
+    /// if the closing tag exists.
     fn raw(
         &mut self,
         name: &'static str,
@@ -420,7 +420,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Adds the text since a `<` that does not begin a tag, up to the end of its last character.
+    /// Adds the text from a `<` at `from` that does not begin a tag, up to the current position; a character is not
+    /// split.
     fn keep_odd(&mut self, from: usize) {
         let mut to = self.next;
         if to > self.text.len() {
@@ -494,7 +495,7 @@ impl Reader<'_> {
         page.script(&self.tag, self.input.get(self.body_at..to).unwrap_or_default())
     }
 
-    /// Handles the character after `<` in a script.
+    /// Handles the character after a `<` in a script.
     fn script_less(&mut self, page: &mut impl Visitor) -> Result<(), Thrown> {
         match self.take() {
             Some(b'/') => {}
@@ -524,7 +525,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Skips a name from `from` on, and the byte that ends it. Returns true if the name is `script`.
+    /// Skips a tag's name that begins at `from`, and the byte after it. Returns true if the name is `script`.
     fn script_tag(&mut self, from: usize) -> bool {
         let rest = self.text.get(from..).unwrap_or_default();
         let length = rest.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
@@ -538,7 +539,7 @@ fn ends_name(byte: u8) -> bool {
     blank(byte) || matches!(byte, b'/' | b'>')
 }
 
-/// Returns true if the page ends within the quotes of a document type.
+/// Returns true if the page ends within the quotes of a document type's identifier.
 fn open_identifier(text: &[u8]) -> bool {
     let skip = |text: &mut &[u8]| {
         let blanks = text.iter().take_while(|byte| blank(**byte)).count();

@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 
 use crate::regexp::Regexp;
 
-/// Returns the version of Internet Explorer in a user agent. The error is Java's exception for an invalid number.
+/// Returns the version of Internet Explorer that a user agent names, if any. The error is Java's exception for an
+/// invalid number.
 pub(super) fn of_user_agent(user_agent: &str) -> Result<Option<f32>, String> {
     if !user_agent.contains("MSIE ") {
         return Ok(None);
@@ -19,7 +20,7 @@ pub(super) fn of_user_agent(user_agent: &str) -> Result<Option<f32>, String> {
     version.transpose()
 }
 
-/// Returns true if an expression such as `if lt IE 8` is true for a version.
+/// Returns true if the condition of a comment, such as `if lt IE 8`, is true for `version`.
 pub(super) fn matches(version: f32, expression: &str) -> Result<bool, String> {
     let expression = expression.trim_matches(|c: char| c <= ' ').replace(['(', ')'], "");
     let Some(expression) = expression.get(3..) else {

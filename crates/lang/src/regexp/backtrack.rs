@@ -12,11 +12,11 @@ use regex_syntax::hir::ClassUnicode;
 use super::class;
 use crate::work::{self, GaveUp};
 
-/// Number of steps per text position after which a search begins to remember.
+/// Number of steps per text position after which a search begins to remember results.
 const PATIENCE: u64 = 8;
-/// Maximum memory for the remembered results of a search, in bytes.
+/// Maximum memory in bytes for the remembered results of a search.
 const MAX_MEMORY: usize = 64 << 20;
-/// Maximum memory for the pending alternatives of a search, in bytes.
+/// Maximum memory in bytes for the alternatives that a search has not tried yet.
 const MAX_STACK: usize = 256 << 20;
 
 /// A set of characters that an instruction matches.
@@ -50,7 +50,7 @@ impl Chars {
     }
 }
 
-/// A condition on a string position.
+/// A condition on a text position, which consumes no character.
 #[derive(Clone, Copy, Debug)]
 enum Anchor {
     Start,
@@ -65,23 +65,23 @@ enum Anchor {
 enum Op {
     Chars(Chars),
     Anchor(Anchor),
-    /// Two possible next instructions; the first is preferred.
+    /// Continues with either of two instructions. The first is tried first.
     Split(usize, usize),
     Jump(usize),
     Save(usize),
-    /// Repeats a character set: as many characters as possible if greedy, otherwise as few as possible.
+    /// Matches repeated characters of a set: as many as possible if greedy, otherwise as few as possible.
     Run {
         chars: Chars,
         min: u32,
         max: Option<u32>,
         greedy: bool,
     },
-    /// Stores the start of an iteration in a register, to detect an empty iteration.
+    /// Stores the start position of a loop's iteration in a register, to detect an empty iteration.
     Mark(usize),
-    /// Leaves the loop if the iteration was empty. Register of the iteration's start, and the instruction after the
-    /// loop.
+    /// Leaves a loop if its iteration was empty. Contains the register with the iteration's start, and the instruction
+    /// after the loop.
     IfEmpty(usize, usize),
-    /// Sets a loop's counter to 0.
+    /// Sets the counter of a loop to 0. Contains the counter's register.
     Count(usize),
     /// Starts another iteration of a counted loop, or leaves the loop.
     Loop {
@@ -91,8 +91,8 @@ enum Op {
         greedy: bool,
         body: usize,
     },
-    /// Tests whether the instructions up to `behind` match here, or do not match if negated. `is_plain` is true if they
-    /// set no groups.
+    /// Tests whether the instructions up to `behind` match at this position, or do not match if `negated`. `is_plain`
+    /// is true if the instructions set no groups.
     Ahead {
         negated: bool,
         is_plain: bool,
@@ -104,64 +104,66 @@ enum Op {
     Match,
 }
 
-/// The backtracking program of a regular expression.
+/// A regular expression compiled to instructions for a backtracking search.
 #[derive(Debug)]
 pub(super) struct Backtrack {
     ops: Vec<Op>,
     groups: usize,
     registers: usize,
-    /// True if the result depends only on the instruction and the text position.
+    /// True if the result of each instruction depends only on the instruction and the text position. Only then may a
+    /// search remember results.
     is_memorable: bool,
     ignore_case: bool,
     /// The characters with which a match of the pattern can begin, if known.
     first: Option<Chars>,
 }
 
-/// Restriction on the position of a search's match.
+/// The matches that a search may return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A match anywhere is allowed.
+    /// Any match from the start position on.
     Any,
-    /// Only matches at the position where the search begins.
+    /// Only a match that begins at the start position.
     Here,
-    /// Only matches that do not end where the search begins.
+    /// Any match that does not end at the start position.
     Onwards,
 }
 
-/// State of a backtracking search, reused by the next search.
+/// Memory of a backtracking search; the next search reuses it.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     stack: Vec<Frame>,
     slots: Vec<u32>,
     registers: Vec<u32>,
     trail: Vec<Visit>,
-    /// For each unbounded run, the start and the end that were measured last.
+    /// For each instruction that is an unbounded run: start and end of the run that was measured last.
     runs: Vec<(u32, u32)>,
-    /// Two bits for each instruction at each string position: failed, and succeeded.
+    /// Remembered results: two bits, failed and succeeded, for each instruction at each text position.
     known: Vec<u64>,
-    /// True if the remembered results are valid for the searched text.
+    /// True if results are remembered, and those in `known` apply to the searched text.
     is_known: bool,
     /// Remaining steps until the search begins to remember.
     patience: u64,
 }
 
-/// A stack frame for backtracking. Text positions fit into 32 bits, because no searched text exceeds 4 GiB.
+/// An entry on the stack of a backtracking search. Text positions fit into 32 bits, because no searched text exceeds 4
+/// GiB.
 #[derive(Clone, Copy, Debug)]
 enum Frame {
-    /// An alternative to try, with the number of visits at that time.
+    /// An alternative that was not tried, with the number of visits when it was stored.
     Branch {
         pc: u32,
         at: u32,
         trail: u32,
     },
-    /// A run of characters that may be shortened, with its visit or `NOWHERE`.
+    /// A greedy run, which may be shortened if the search fails after it. `visit` is the run's visit, or `NOWHERE`.
     Shorter {
         pc: u32,
         least: u32,
         at: u32,
         visit: u32,
     },
-    /// A run that may be extended by up to `more` characters, with its visit or `NOWHERE`.
+    /// A non-greedy run, which may be extended by up to `more` characters. `visit` is the run's visit, or `NOWHERE`.
     Longer {
         pc: u32,
         at: u32,
@@ -178,8 +180,8 @@ enum Frame {
     },
 }
 
-/// A visit of an instruction at a string position. For a run: if it fails, it also fails from each position up to
-/// `fails`; if it succeeds, it also does so up to `succeeds`.
+/// A visit of an instruction at text position `from`. If a run fails there, it also fails at each position up to
+/// `fails`; if it succeeds, it also succeeds up to `succeeds`.
 #[derive(Clone, Copy, Debug)]
 struct Visit {
     pc: u32,
@@ -191,8 +193,8 @@ struct Visit {
 const NOWHERE: u32 = u32::MAX;
 
 impl Backtrack {
-    /// Stores the group positions of the next match, two slots each. Returns false if there is no match or the search
-    /// exceeds its work limit.
+    /// Finds the next match and stores the positions of its groups in `spans`. Returns false if there is no match, or
+    /// if the search exceeds its work limit.
     pub(super) fn search(
         &self,
         text: &str,
@@ -233,7 +235,7 @@ impl Backtrack {
 }
 
 impl Memory {
-    /// Makes the search remember from the next step on.
+    /// Makes the search remember results from its next step on.
     #[cfg(test)]
     pub(super) fn start_remembering(&mut self) {
         self.patience = 0;
@@ -264,7 +266,7 @@ struct Search<'a> {
     memory: &'a mut Memory,
 }
 
-/// Error: the search exceeds its work limit.
+/// Error: the search has exceeded its work limit.
 struct WorkLimit;
 
 impl Search<'_> {
@@ -295,7 +297,7 @@ impl Search<'_> {
         }
     }
 
-    /// Searches the preferred match of a part of the program at a position, and returns its end.
+    /// Runs the program from instruction `pc` at text position `at`. Returns the end of the preferred match.
     fn attempt(&mut self, pc: usize, at: usize) -> Result<Option<usize>, WorkLimit> {
         let bottom = self.memory.stack.len();
         let floor = self.memory.trail.len();
@@ -343,7 +345,7 @@ impl Search<'_> {
         }
     }
 
-    /// Returns true if the instruction is the end of the whole program.
+    /// Returns true if the instruction is the last one of the program, which ends the match.
     fn is_end(&self, pc: usize) -> bool {
         pc + 1 == self.program.ops.len()
     }
@@ -405,8 +407,8 @@ impl Search<'_> {
         })
     }
 
-    /// Starts another iteration of a loop or leaves it. If the count allows both, the other choice becomes an
-    /// alternative.
+    /// Starts another iteration of a counted loop, or leaves the loop. If the count allows both, the choice not taken
+    /// becomes an alternative.
     fn end_iteration(
         &mut self,
         counter: usize,
@@ -437,7 +439,8 @@ impl Search<'_> {
         }
     }
 
-    /// Returns true if the instructions of a look-ahead match. Its groups are kept unless it is negated.
+    /// Returns true if the instructions of a look-ahead match. The groups that they set are kept unless the look-ahead
+    /// is negated.
     fn look_ahead(
         &mut self,
         pc: usize,
@@ -513,7 +516,7 @@ impl Search<'_> {
         Step::To(pc + 1, end)
     }
 
-    /// Returns the position at which the characters of an unbounded run end.
+    /// Returns the position at which an unbounded run of `chars` ends.
     fn end_of_run(&mut self, pc: usize, at: usize, chars: &Chars) -> usize {
         let (from, end) = self.memory.runs[pc];
         if (from as usize..=end as usize).contains(&at) {
@@ -526,7 +529,8 @@ impl Search<'_> {
         end
     }
 
-    /// Records that a run ends at `end`. If it fails, it also fails from each position up to `fails`.
+    /// Records in a visit that its run ends at `end` and that, if it fails, it also fails from each position up to
+    /// `fails`.
     fn note_run(&mut self, visit: u32, fails: usize, end: usize) {
         if visit == NOWHERE {
             return;
@@ -545,7 +549,8 @@ impl Search<'_> {
         visit.succeeds = from.max(succeeds as u32);
     }
 
-    /// Returns the latest alternative on the stack that was not tried.
+    /// Removes entries from the stack down to the latest alternative, undoes the changes above it, and returns the
+    /// instruction and text position at which to continue.
     fn back(&mut self, bottom: usize) -> Option<(usize, usize)> {
         while self.memory.stack.len() > bottom {
             match self.memory.stack.pop()? {
@@ -597,7 +602,7 @@ impl Search<'_> {
         self.memory.stack.push(Frame::Register { register: register as u32, was });
     }
 
-    /// Undoes the changes of slots and registers recorded above a height of the stack.
+    /// Removes the entries of the stack above `height`, and undoes the changes of slots and registers that they record.
     fn undo(&mut self, height: usize) {
         for frame in self.memory.stack.drain(height..).rev() {
             match frame {
@@ -645,14 +650,14 @@ impl Search<'_> {
     }
 }
 
-/// Result of executing an instruction of the program.
+/// The result of executing one instruction.
 enum Step {
     To(usize, usize),
     Matched,
     Failed,
 }
 
-/// Methods that remember the results of visits.
+/// Methods that remember results of instructions.
 impl Search<'_> {
     fn remember(&mut self) {
         self.memory.patience = u64::MAX;
@@ -676,7 +681,7 @@ impl Search<'_> {
         self.memory.known[bit / 64] >> (bit % 64) & 1 != 0
     }
 
-    /// Returns true if the result of an instruction at a position is known.
+    /// Returns true if the result of an instruction at a text position is remembered.
     fn is_visited(&self, pc: usize, at: usize) -> bool {
         if !self.memory.is_known {
             return false;
@@ -690,7 +695,8 @@ impl Search<'_> {
         if self.has(self.bit(pc, at)) { Step::Failed } else { Step::Matched }
     }
 
-    /// Records a visit and returns its index, or `NOWHERE` if the search does not remember yet.
+    /// Records a visit of an instruction and returns the visit's index. Returns `NOWHERE` if the search does not
+    /// remember results yet.
     fn visit(&mut self, pc: usize, at: usize) -> u32 {
         if !self.memory.is_known {
             return NOWHERE;
@@ -700,17 +706,17 @@ impl Search<'_> {
         self.memory.trail.len() as u32 - 1
     }
 
-    /// Returns true if the instruction at `at` is the split with that alternative.
+    /// Returns true if instruction `at` is a [`Op::Split`] with this alternative.
     fn splits(&self, at: u32, alternative: u32) -> bool {
         matches!(self.program.ops[at as usize], Op::Split(_, other) if other == alternative as usize)
     }
 
-    /// Records that all instructions visited after a run have failed.
+    /// Records that all instructions visited after this visit have failed.
     fn fail_behind(&mut self, visit: u32) {
         self.fail_from(if visit == NOWHERE { 0 } else { visit as usize + 1 });
     }
 
-    /// Records that all instructions visited from index `first` on have failed.
+    /// Records that all visits from index `first` on have failed.
     fn fail_from(&mut self, first: usize) {
         while self.memory.trail.len() > first {
             let Some(Visit { pc, from, fails, .. }) = self.memory.trail.pop() else { return };
@@ -718,7 +724,7 @@ impl Search<'_> {
         }
     }
 
-    /// Records that all instructions visited from index `first` on have succeeded.
+    /// Records that all visits from index `first` on have succeeded.
     fn succeed_from(&mut self, first: usize) {
         while self.memory.trail.len() > first {
             let Some(Visit { pc, from, succeeds, .. }) = self.memory.trail.pop() else { return };

@@ -49,7 +49,7 @@ impl Set {
         })
     }
 
-    /// Returns the set of a letter after a backslash, and true if it is the complement.
+    /// Returns the set of the escape `\letter`, such as `\w`, and true if the escape stands for the set's complement.
     pub(super) fn of_letter(letter: char) -> Option<(Self, bool)> {
         Some(match letter {
             'w' => (Self::Word, false),
@@ -98,7 +98,7 @@ static UPPER_TO_LOWER: LazyLock<Vec<(char, char)>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Parses a set from its notation, without characters outside the basic plane.
+/// Parses a set from the notation of `regex_syntax`, and removes characters outside the basic plane.
 fn parsed(notation: &str) -> ClassUnicode {
     let mut class = match regex_syntax::parse(notation).map(regex_syntax::hir::Hir::into_kind) {
         Ok(HirKind::Class(regex_syntax::hir::Class::Unicode(class))) => class,
@@ -140,7 +140,7 @@ enum Item {
     Set { set: Set, complement: bool, flips: bool },
 }
 
-/// A character class. As in ORO, the first item that contains the character decides.
+/// A character class. As in ORO, the first item of the class that contains a character decides.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Class {
     negated: bool,
@@ -162,7 +162,7 @@ impl Class {
         Self { negated: true, items: vec![Item::Range('\n', '\n')] }
     }
 
-    /// Returns the character class of a named set or its complement.
+    /// Returns the character class of a named set, or of its complement.
     pub(super) fn of(set: Set, complement: bool) -> Self {
         Self { negated: false, items: vec![Item::Set { set, complement, flips: false }] }
     }
@@ -181,7 +181,8 @@ impl Class {
         self.items.push(Item::Set { set, complement, flips });
     }
 
-    /// Returns the characters of the class; with `ignore_case`, those whose lower case is in the class.
+    /// Returns the characters of the class. With `ignore_case`, characters are included if their lower case is in the
+    /// class.
     pub(super) fn ranges(&self, ignore_case: bool) -> ClassUnicode {
         let mut answer = !self.negated;
         let mut open = ClassUnicode::new([ClassUnicodeRange::new('\0', char::MAX)]);
@@ -211,7 +212,7 @@ impl Class {
     }
 }
 
-/// Adds the upper case characters whose lower case is in the set.
+/// Returns the set with the upper case characters added whose lower case is in the set.
 pub(super) fn with_upper_case(set: &ClassUnicode) -> ClassUnicode {
     let holds = |value: char| {
         let at = set.ranges().partition_point(|range| range.end() < value);

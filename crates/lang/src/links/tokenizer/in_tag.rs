@@ -160,7 +160,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Handles the end of the page within a value: the value becomes text.
+    /// Handles the end of the page within an attribute's value: the value becomes text.
     fn end_in_value(&mut self) -> Result<(), Thrown> {
         if self.keeps_text {
             self.content.push_str(&self.value);
@@ -168,7 +168,8 @@ impl Reader<'_> {
         self.goto(State::Data)
     }
 
-    /// Adds the byte just read to the value, with the rest of its character; or resolves the reference that it begins.
+    /// Adds the byte just read to the attribute's value, with the rest of its character. If the byte is `&`, resolves
+    /// the character reference instead.
     fn push(&mut self, byte: u8, end: u8) -> Result<(), Thrown> {
         if byte == b'&' {
             return self.reference(Some(end));
@@ -191,7 +192,8 @@ impl Reader<'_> {
         self.tag.add(&self.text[self.name_at.0..self.name_at.1], Some(&self.value));
     }
 
-    /// Continues after a complete name or value: `byte` ends the tag, closes it, or precedes another attribute.
+    /// Continues after a complete attribute name or value. `byte` ends the tag, begins its `/>`, or precedes another
+    /// attribute.
     pub(super) fn after_part(&mut self, byte: u8, page: &mut impl Visitor) -> Result<(), Thrown> {
         match byte {
             b'>' => self.emit(page),

@@ -9,9 +9,10 @@ use super::super::class;
 use super::super::syntax::{Node, Pattern};
 use super::{Anchor, Backtrack, Chars, Op};
 
-/// Maximum number of instructions to which a repetition is unrolled; larger repetitions are counted.
+/// Maximum number of instructions for the copies of a repeated node. A repetition with more is compiled to a counted
+/// loop.
 const MAX_WRITTEN: usize = 4000;
-/// Number of instructions from which a pattern is too large to search.
+/// Maximum number of instructions of a program. Larger patterns are not searched.
 const MAX_PROGRAM: usize = 1 << 20;
 
 impl Backtrack {
@@ -139,7 +140,7 @@ impl Backtrack {
         Some(())
     }
 
-    /// Compiles an unbounded repetition of zero or more, or of one or more iterations.
+    /// Compiles the unbounded repetition of a node: one or more times if `at_least_once`, otherwise zero or more times.
     fn endless(&mut self, node: &Node, at_least_once: bool, greedy: bool) -> Option<()> {
         let start = self.ops.len();
         if !at_least_once {
@@ -188,7 +189,7 @@ impl Backtrack {
     }
 }
 
-/// Estimates the number of instructions for a node.
+/// Estimates the number of instructions to which a node is compiled.
 fn size(node: &Node) -> usize {
     match node {
         Node::Group(_, node) | Node::Ahead { node, .. } => size(node) + 2,
@@ -205,12 +206,12 @@ fn size(node: &Node) -> usize {
     }
 }
 
-/// Returns the number of copies to which a repetition is unrolled.
+/// Returns the number of copies of a node that a repetition without counter needs.
 fn copies(min: u32, max: Option<u32>) -> usize {
     max.unwrap_or(min.max(1)) as usize
 }
 
-/// Returns the character set of a node that matches exactly one character.
+/// Returns the character set of a node that always matches exactly one character, otherwise `None`.
 fn single(node: &Node, ignore_case: bool) -> Option<ClassUnicode> {
     let of = |value: char| ClassUnicode::new([ClassUnicodeRange::new(value, value)]);
     match node {
@@ -221,7 +222,7 @@ fn single(node: &Node, ignore_case: bool) -> Option<ClassUnicode> {
     }
 }
 
-/// Returns the characters with which each match begins; `None` if unknown.
+/// Returns the characters with which each match of a node begins; `None` if they are unknown.
 fn first(node: &Node, ignore_case: bool) -> Option<ClassUnicode> {
     match node {
         Node::Char(_) | Node::Class(_) => single(node, ignore_case),
