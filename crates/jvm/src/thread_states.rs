@@ -27,8 +27,8 @@ pub(crate) struct States {
 /// Memory of earlier polls of the thread states.
 #[derive(Debug, Default)]
 pub(crate) struct Readings {
-    /// For each slot whose task waited at the previous poll: number of the task, and number of consecutive polls at
-    /// which the task waited.
+    /// For each slot whose task waited at the previous poll: number of the task, and number of consecutive polls with
+    /// the task waiting.
     waited: HashMap<u32, (u64, u32)>,
     /// For each slot whose task computed at the previous poll: number of the task.
     computed: HashMap<u32, u64>,
