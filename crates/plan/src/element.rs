@@ -239,10 +239,11 @@ fn timer_of(ctx: &mut Context<'_>, id: ElementId, count: u32) -> Option<Timer> {
     })
 }
 
-/// Class of jp@gc's Throughput Shaping Timer.
+/// Java class of jp@gc's Throughput Shaping Timer.
 const SHAPING: &str = "kg.apc.jmeter.timers.VariableThroughputTimer";
 
-/// Adds an element to the plan's tables and returns its event at the start of an iteration, if it has one.
+/// Compiles an element that acts at the start of an iteration into the plan's tables, and returns its event; `None` for
+/// any other element.
 pub(crate) fn on_iteration(
     ctx: &mut Context<'_>,
     id: ElementId,
@@ -273,7 +274,8 @@ pub(crate) fn on_iteration(
     })
 }
 
-/// Returns the work that an element with this iteration event runs before a sampler, if any.
+/// Returns the work before each sampler of an element with this iteration event; `None` for elements that act only at
+/// the start of an iteration.
 pub(crate) fn before_sampler(event: OnIteration) -> Option<Before> {
     match event {
         OnIteration::UserParameters(at) => Some(Before::UserParameters(at)),
@@ -367,7 +369,8 @@ fn is_native(ctx: &Context<'_>, id: ElementId) -> bool {
         .is_some_and(|class| class.level == Level::Native)
 }
 
-/// Takes the result of compiling a processor: reports its problems and adds its needs.
+/// Reports the problems of a compiled processor, and adds the parts of results that it reads to `needs`; returns the
+/// processor, or `None` if it cannot run.
 fn settled<T>(
     ctx: &mut Context<'_>,
     id: ElementId,
@@ -427,7 +430,7 @@ pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
     ctx.settle(id);
 }
 
-/// Compiles all templates of an element only to find their problems.
+/// Compiles all templates of an element and drops them, only to find their problems.
 fn read_texts(props: &Props, text: &mut TemplateCompiler) {
     for prop in props.iter() {
         read_value(&prop.value, text);

@@ -11,7 +11,7 @@ use crate::function::{Memory, Shared};
 use crate::template::{Template, Thrown};
 use crate::vars::{Names, Vars};
 
-/// Everything that an evaluation reads and writes. The engine builds it on the stack for each step of a user.
+/// Everything that an evaluation reads and writes. The engine builds an `Env` on the stack for each step of a user.
 #[derive(Debug)]
 pub struct Env<'a> {
     /// Variable names of the plan.
@@ -111,11 +111,11 @@ impl Variables for Env<'_> {
 pub struct UserIdentity<'a> {
     /// Name of the test plan file (`__TestPlanName`).
     pub plan_file: &'a str,
-    /// Prefix of user names: the host name, if several hosts each run the whole plan.
+    /// Prefix of user names: the host name if several hosts each run the whole plan, otherwise empty.
     pub prefix: &'a str,
     /// Evaluated name of the thread group.
     pub group: &'a str,
-    /// Part of user names after the group name.
+    /// Suffix of user names after the group name, such as `-ThreadStarter`; empty for most groups.
     pub tail: &'static str,
     /// Number of the group within its phase, from 1.
     pub group_number: u32,
@@ -141,22 +141,22 @@ impl UserIdentity<'_> {
 pub struct Scratch {
     /// Random number generator.
     pub random: crate::random::Random,
-    /// First exception that an evaluation threw since the field was last taken. JMeter would throw the same
-    /// exception. The caller that renders a sampler takes it and fails the sample (or ends the user, see
-    /// [`Thrown::stops_user`]).
+    /// First exception that an evaluation threw since the field was last taken, as in JMeter. The caller that renders a
+    /// sampler takes the exception and fails the sample (or ends the user, see [`Thrown::stops_user`]).
     pub thrown: Option<Thrown>,
-    /// The request to the user of a sample that was lost, because a post-processor has thrown an exception; `None`
-    /// if no sample was lost.
+    /// Set if a post-processor threw an exception, so that the sample is lost: what the user then does (continue or
+    /// end).
     pub lost: Option<crate::result::Request>,
-    /// Template of the sampler's name, if it contains functions with side effects. It is evaluated at each use.
+    /// Template of the running sampler's name, if it contains functions with side effects; evaluated each time that an
+    /// expression reads the name.
     pub sampler: Option<crate::template::Template>,
     /// True while a sampler's name is being evaluated; reading the name then would recurse endlessly.
     pub naming: bool,
-    /// Messages about extractors that exceeded their bound of work. Each message is logged once.
+    /// Messages about lost samples that were logged. Each message is logged once.
     pub(crate) told: std::collections::HashSet<Box<str>>,
-    /// Cache of functions, one per core.
+    /// Values that functions cache on this core.
     pub(crate) cache: crate::function::Cache,
-    /// Contents of files that requests send.
+    /// Contents of files that requests of this core send.
     pub(crate) files: crate::http::Contents,
     pub(crate) buffers: Buffers,
 }

@@ -27,7 +27,7 @@ pub(crate) fn watched<R>(
     (result, gave_up)
 }
 
-/// Logs that an evaluation exceeded its bound: the first time, and then at increasing intervals.
+/// Logs that an evaluation exceeded its bound: the 1st, 10th, 100th, … time for the same kind and sampler.
 #[cold]
 fn report(what: &str, why: GaveUp, env: &Env<'_>) {
     let of = match env.who.sampler {
@@ -40,7 +40,7 @@ fn report(what: &str, why: GaveUp, env: &Env<'_>) {
     }
 }
 
-/// Returns the number of messages about `what` on this thread, if it is 1, 10, 100, …; otherwise `None`.
+/// Counts a call for `what` on this thread; returns the count if it is 1, 10, 100, …, otherwise `None`.
 fn count_if_due(what: &str) -> Option<u64> {
     SAID.with_borrow_mut(|said| {
         // Names that are built from data must not fill the memory.

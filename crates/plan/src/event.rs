@@ -26,7 +26,7 @@ pub fn iterate(event: OnIteration, plan: &Plan, env: &mut Env<'_>) -> Result<(),
     Ok(())
 }
 
-/// Saves the data of a result that later samplers need, such as session ids.
+/// Saves data of a result for later samplers of the user: session ids and, for HTML Link Parsers, the page.
 pub fn note(result: &SampleResult, plan: &Plan, env: &mut Env<'_>) {
     for (at, session) in plan.sessions.iter().enumerate() {
         session.note(at, result, env);

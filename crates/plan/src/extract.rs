@@ -107,7 +107,7 @@ impl Extractor {
     }
 }
 
-/// Reason why an element cannot run natively.
+/// The reason why an element cannot run natively, with a suggestion for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// True if the element would run in a JVM.
@@ -157,8 +157,8 @@ pub fn compile(
     })
 }
 
-/// Drops the result of the sample, as JMeter does if an extractor throws an exception. Logs this once per sampler
-/// and message.
+/// Marks the sample as lost, as JMeter loses a sample if an extractor throws an exception. Logs each pair of sampler
+/// and message once.
 fn gives_up(env: &mut Env<'_>, thrown: &str) {
     env.core.lost.get_or_insert_default();
     let text = format!("'{}': {thrown} {LOST}", env.who.sampler);
@@ -167,11 +167,11 @@ fn gives_up(env: &mut Env<'_>, thrown: &str) {
     }
 }
 
-/// End of the message for an extractor at which JMeter throws an exception in each sample.
+/// End of the message about an extractor that throws an exception, as in JMeter.
 const LOST: &str = "As in JMeter the sample is lost: it is sent, but no other post-processor or assertion runs, and it \
     is not in the results";
 
-/// Maximum number of messages about lost samples, per core.
+/// Maximum number of different messages about lost samples that one core logs.
 const MOST_TOLD: usize = 100;
 
 impl Extractor {

@@ -57,13 +57,13 @@ use crate::vars::VarId;
 /// Implementation of script functions such as `__groovy`, for scripts that run without a JVM.
 pub(crate) const SCRIPT: Run = script::run;
 
-/// Implementation of a function: appends the value of the call.
+/// Implementation of a function: appends the value of a call to the string.
 pub(crate) type Run = fn(&Call, &mut Env<'_>, &mut String) -> Outcome;
 
-/// Returns the reason why parameters are not supported, if they are not.
+/// A compile-time check of a call's parameters: returns the reason why they are not supported, or `None`.
 pub(crate) type Check = fn(&[Template]) -> Option<String>;
 
-/// The way in which a function is supported.
+/// The way in which a function runs: natively or in Java.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Support {
     Native(Run),
@@ -83,7 +83,7 @@ pub(crate) struct Spec {
     /// Maximum number of parameters, or [`Spec::ANY`].
     pub(crate) max: u8,
     pub(crate) support: Support,
-    /// Index of the parameter that is the name of a variable.
+    /// Index of the parameter that names a variable, which gets a slot at compile time.
     variable: Option<u8>,
     property: bool,
     state: bool,
@@ -96,7 +96,7 @@ pub(crate) struct Spec {
 }
 
 impl Spec {
-    /// Unlimited number of parameters.
+    /// Value of [`Spec::max`] for an unlimited number of parameters.
     pub(crate) const ANY: u8 = u8::MAX;
 
     const fn native(name: &'static str, min: u8, max: u8, run: Run) -> Self {
@@ -204,9 +204,10 @@ pub(crate) struct Call {
     args: Box<[Template]>,
     /// Compiled script of the call, if it is simple.
     pub(crate) script: Option<Box<Script>>,
-    /// Number of the call's state; `None` if the call has no state or was compiled at run time.
+    /// Number of the call's state in [`Shared`] or [`Memory`]; `None` if the call has no state or was compiled at run
+    /// time.
     pub(crate) site: Option<u32>,
-    /// Slot of the variable that a parameter names.
+    /// Slot of the variable that a parameter names; `None` if the name is not constant.
     pub(crate) target: Option<VarId>,
     /// True if the call is part of a string that was built at run time.
     pub(crate) late: bool,
@@ -231,7 +232,7 @@ impl Call {
         &self.args
     }
 
-    /// Returns true if Java always computes the same value for the call.
+    /// Returns true if the function always has the same value natively and in Java.
     pub(crate) fn is_same_in_java(&self) -> bool {
         ["__P", "__property", "__threadNum"].contains(&self.spec.name)
     }

@@ -58,8 +58,8 @@ pub(crate) fn is_one(ctx: &Context<'_>, id: ElementId) -> bool {
 }
 
 impl Gateway {
-    /// Returns true if a response that cannot be decrypted may fail its sample, even if no element reads the
-    /// response.
+    /// Returns true if every response may have to be decrypted (`decrypt` is `always`), even if no element reads the
+    /// response, because a failure fails the sample.
     pub fn may_decrypt_always(&self) -> bool {
         let may = |name, is: fn(&str) -> bool| {
             self.texts[place(name)].fixed().is_none_or(|word| is(word.trim()))
@@ -84,7 +84,7 @@ impl Gateway {
     }
 }
 
-/// Returns the index of a property in the table.
+/// Returns the index of a property in [`PROPERTIES`].
 fn place(name: &str) -> usize {
     PROPERTIES.iter().position(|(known, _)| *known == name).unwrap_or(0)
 }

@@ -60,9 +60,9 @@ pub struct Http {
     path: Template,
     encoding: Template,
     arguments: Vec<Argument>,
-    /// True if the body consists of the arguments' values, whatever their names.
+    /// True if the body consists of the arguments' values only, even if arguments have names.
     raw: Flag,
-    /// Modifications by pre-processors, in the order of the plan.
+    /// Pre-processors in scope that change the request, in the order of the plan.
     changes: Arc<[Change]>,
     files: Vec<file::FileArgument>,
     /// True if the body is `multipart/form-data` even without files.
@@ -76,9 +76,9 @@ pub struct Http {
     auto_redirects: Flag,
     keep_alive: Flag,
     source: source::Spread,
-    /// Proxy that the plan sets for this request, if any.
+    /// Proxy that the plan sets for this request; `None` if the plan sets none.
     proxy: Option<Proxy>,
-    /// True if the response data is the MD5 of the body.
+    /// True if the response data is replaced by the MD5 digest of the body ("Save response as MD5 hash").
     pub md5: bool,
     /// Settings for embedded resources of pages, if any are downloaded.
     pub resources: Option<Resources>,
@@ -100,7 +100,7 @@ struct Client {
     name: Template,
     /// Implementation that is used if the plan names none (`jmeter.httpsampler`).
     default: Box<str>,
-    /// `User-Agent` of Java's own client.
+    /// Default `User-Agent` of Java's own client.
     java: Box<str>,
 }
 
@@ -140,9 +140,9 @@ pub(crate) struct Header {
 pub struct Request {
     /// True if the request uses TLS.
     pub secure: bool,
-    /// True if the request reads a file of this machine, whose path is the target.
+    /// True for a `file:` URL: the sample reads a file of this machine. The path of the file is in `target`.
     pub is_file: bool,
-    /// Encoding that the plan sets for a file.
+    /// Character encoding that the plan sets; only for requests that read a file of this machine.
     pub charset: String,
     /// Host to connect to, without brackets.
     pub host: String,
@@ -159,14 +159,15 @@ pub struct Request {
     /// Header lines in the order of sending, each ending in CR LF, without the cookie line and the final blank
     /// line.
     pub headers: Vec<u8>,
-    /// HttpClient only: header lines that are sent differently from how the plan writes them; each as sent and as
-    /// JMeter shows it.
+    /// HttpClient only: header lines that are sent differently from how the plan writes them. Each entry has the line
+    /// as sent, and the line that JMeter shows.
     pub altered: Vec<(Box<[u8]>, Box<str>)>,
     /// End of the plan's header lines in `headers`. Conditional headers of the cache are inserted there.
     pub own_end: usize,
     /// True if the request is sent as by Java's own client.
     pub java: bool,
-    /// Java's own client only: true if no header lines are added for the user.
+    /// Java's own client only: true if no cookies or other header lines of the user are added to the request, as after
+    /// a redirect that turns a `POST` into a `GET`.
     pub stripped: bool,
     /// Java's own client only: end of the header lines in `headers` that JMeter sets. The client adds the lines after
     /// it, and JMeter does not show them.
@@ -196,15 +197,15 @@ pub struct Request {
     /// HttpClient only: true if the request has a body and `Expect: 100-continue`. An interim response is then not
     /// counted.
     pub expects_continue: bool,
-    /// Local address to send from.
+    /// Local address from which the request is sent.
     pub source: Source,
-    /// Parameters that pre-processors changed.
+    /// Changes that pre-processors made to the request's parameters and target.
     changed: Changed,
     /// Proxy of the plan for this request; used if both name and port are set.
     pub proxy: RequestProxy,
     /// Position in `headers` for the default `User-Agent` line, which is sent if the plan has none.
     pub agent_at: usize,
-    /// Buffer for escaping.
+    /// Reusable buffer for escaping the target.
     bytes: Vec<u8>,
 }
 
@@ -251,7 +252,8 @@ impl Request {
         (self.follow_redirects, self.auto_redirects, self.keep_alive) = (false, false, false);
     }
 
-    /// Replaces header lines in `shown` by the lines of the plan, if they were sent differently.
+    /// Replaces each header line in `shown` that was sent differently from the plan by the line that JMeter shows
+    /// ([`Request::altered`]).
     pub fn show_as_written(&self, shown: &mut String) {
         for (sent, written) in &self.altered {
             let sent: String = sent.iter().map(|byte| char::from(*byte)).collect();
@@ -273,7 +275,8 @@ impl Request {
         out.extend(value.trim_ascii().iter().map(|byte| *byte as char));
     }
 
-    /// Appends JMeter's sampler data. `cookies` is the value of the cookie line, empty if none was sent.
+    /// Appends JMeter's sampler data: method, URL, body and cookies. `cookies` is the value of the sent cookie line;
+    /// empty without cookies.
     pub fn write_sampler_data(&self, cookies: &str, out: &mut String) {
         out.push_str(&self.method);
         out.push(' ');

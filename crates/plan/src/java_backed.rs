@@ -39,7 +39,8 @@ impl TextRange {
 /// controller's name, the marker and the condition.
 pub(crate) const CONDITION: char = '\u{1}';
 
-/// Returns the part of an expression for Java that is written in the plan.
+/// Returns the part of an expression in `texts` that stands in the plan, without the marker and the name of a
+/// controller.
 pub fn shown(text: &str) -> &str {
     text.rsplit(CONDITION).next().unwrap_or(text)
 }
@@ -48,7 +49,7 @@ pub fn shown(text: &str) -> &str {
 pub const WITHOUT_OBJECT: &str = ": the element runs without it, but scripts get no sampler object, and their changes \
     to it have no effect";
 
-/// Work of a JVM for a user.
+/// Work that a JVM does for a user while the user waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Job {
     /// Runs the code of an element.
@@ -91,7 +92,7 @@ bitflags::bitflags! {
         const COOKIES = 4;
         /// Body of the result.
         const BODY = 8;
-        /// Result of the previous sample, which scripts call `prev`. In an element that processes a transaction, it
+        /// Result of the previous sample, which scripts call `prev`. In an element that processes a transaction, `prev`
         /// is not the transaction's result.
         const PREVIOUS = 16;
     }
@@ -122,9 +123,9 @@ pub struct Element {
 /// A sampler that Java knows, because its Java class runs it, or because scripts in its scope read or change it.
 #[derive(Clone, Debug)]
 pub struct Owner {
-    /// Id of the sampler.
+    /// Index of the sampler in the plan.
     pub sampler: SamplerId,
-    /// Element of the sampler.
+    /// Index of the sampler's element in [`JavaBacked::elements`].
     pub element: JavaBackedId,
     /// Config elements in the sampler's scope, nearest first, in the order in which JMeter adds them to a sampler.
     pub configs: Vec<JavaBackedId>,
@@ -147,8 +148,8 @@ pub struct JavaBacked {
     /// Range of expressions for each block of [`Plan::variables`](crate::plan::Plan::variables), evaluated before the
     /// block.
     pub variables: Vec<TextRange>,
-    /// True if the first of these blocks belongs to the Test Plan element, so that it is evaluated before any
-    /// variable is set.
+    /// True if the first block of `variables` belongs to the Test Plan element, so that its expressions are evaluated
+    /// before any variable is set.
     pub begins_blank: bool,
     /// Expressions that are evaluated once, after the variables and before any user starts: in settings of thread
     /// groups, in file names, and in elements that users share. Their values are used for the whole run
@@ -156,12 +157,13 @@ pub struct JavaBacked {
     pub at_start: Vec<TextId>,
     /// Config elements that are notified of iterations if their classes are listeners for iterations.
     pub iterating: Vec<JavaBackedId>,
-    /// Elements inside a thread group, with the group, sorted by id. Users of other groups do not use these
-    /// elements.
+    /// Elements inside a thread group, each with its group, sorted by the element's id. Users of other groups do not
+    /// use such an element.
     pub of_groups: Vec<(JavaBackedId, GroupId)>,
-    /// True if the plan reads variables by names that are built at run time, or shows all variables.
+    /// True if the plan reads variables by names that are built at run time, or shows all variables, so that every
+    /// variable may be read.
     pub reads_any_name: bool,
-    /// True if an element or expression reads the result of the previous sample.
+    /// True if an element or expression reads the result of the previous sample, so that users must keep it.
     pub keeps_previous: bool,
     /// True if an element that processes a transaction reads the result of the previous sample.
     pub previous_of_transactions: bool,
@@ -175,7 +177,7 @@ impl JavaBacked {
         self.elements.is_empty() && self.texts.is_empty()
     }
 
-    /// True if users of the group use the element.
+    /// Returns true if users of the group use the element: it is inside this group, or outside of all groups.
     pub fn concerns(&self, id: JavaBackedId, group: GroupId) -> bool {
         let at = self.of_groups.binary_search_by_key(&id, |(known, _)| *known);
         at.is_ok_and(|at| self.of_groups[at].1 == group) || at.is_err()

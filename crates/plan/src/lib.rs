@@ -14,7 +14,7 @@
 //! | `state` | state that changes while a plan runs: shared by the run, or private to a user |
 //! | `event` | the work of elements at the start of an iteration, and before a sampler |
 //! | `http` | HTTP Request: its compiled form and how a request is rendered |
-//! | `gateway` | RPC Gateway Security: the settings read from its scripts |
+//! | `gateway` | RPC Gateway Security: settings that sign and encrypt requests for a mobile gateway |
 //! | `websocket` | WebSocket samplers, frame filters, heartbeats, holds |
 //! | `extract`, `assertion` | post-processors and assertions; their languages are in `lang` |
 //! | `pattern` | regular expressions of a plan, constant or built from expressions at run time |

@@ -74,13 +74,13 @@ pub struct Plan {
     pub summarisers: Vec<String>,
     /// PerfMon collectors, which monitor hosts during the run.
     pub monitors: Vec<crate::element::PerfMon>,
-    /// CSV Data Set Configs.
+    /// CSV Data Set Config elements.
     pub csv: Vec<CsvDataSet>,
-    /// Redis Data Sets.
+    /// Redis Data Set elements.
     pub redis: Vec<RedisDataSet>,
-    /// Counters.
+    /// Counter elements.
     pub counters: Vec<CounterConfig>,
-    /// Random variables.
+    /// Random Variable elements.
     pub randoms: Vec<RandomVariable>,
     /// User Parameters elements.
     pub user_parameters: Vec<UserParameters>,
@@ -91,29 +91,29 @@ pub struct Plan {
     /// True if an expression calls `__samplerName`. Between two samples it returns the name of the previous
     /// sampler.
     pub asks_for_sampler: bool,
-    /// Cookie managers.
+    /// HTTP Cookie Manager elements.
     pub cookie_managers: Vec<CookieManager>,
-    /// Cache managers.
+    /// HTTP Cache Manager elements.
     pub cache_managers: Vec<CacheManager>,
-    /// Authorization managers.
+    /// HTTP Authorization Manager elements.
     pub auth_managers: Vec<AuthManager>,
     /// Keystore Configurations, which choose client keys from the key store.
     pub keystores: Vec<KeystoreConfig>,
-    /// DNS cache managers.
+    /// DNS Cache Manager elements.
     pub dns_managers: Vec<DnsCacheManager>,
-    /// Scripts of pre-processors.
+    /// Natively run scripts of pre-processors.
     pub scripts: Vec<Arc<Scripted>>,
     /// Frame filters of WebSocket samplers ([`FilterId`](crate::websocket::FilterId)).
     pub frame_filters: Vec<FrameFilter>,
     /// Heartbeats of WebSocket connections ([`HeartbeatId`](crate::websocket::HeartbeatId)).
     pub heartbeats: Vec<Heartbeat>,
-    /// Mobile gateways: requests to them are signed and encrypted.
+    /// Mobile gateways whose requests are signed and encrypted.
     pub gateways: Vec<Gateway>,
-    /// Time limits of Sample Timeout elements.
+    /// Time limits of Sample Timeout elements, in milliseconds.
     pub timeouts: Vec<Template>,
-    /// Number of throughput timers (each has shared state).
+    /// Number of throughput timers, each of which has state that users share.
     pub throughput_timers: u32,
-    /// Number of Throughput Controllers (each has shared state).
+    /// Number of Throughput Controllers, each of which has state that users share.
     pub throughput_controllers: u32,
     /// True if groups run one after another (`TestPlan.serialize_threadgroups`).
     pub serialize_groups: bool,
@@ -455,7 +455,7 @@ pub enum OnIteration {
     Counter(u32),
     /// Draws a value for an entry of `Plan::randoms`.
     Random(u32),
-    /// Marks an entry of `Plan::user_parameters` as due to be set.
+    /// Sets the variables of an entry of `Plan::user_parameters`, if the entry sets them once per iteration.
     UserParameters(u32),
     /// Has no effect at the start of an iteration: entries of `Plan::scripts` run before samplers.
     Script(u32),

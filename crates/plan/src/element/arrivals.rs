@@ -23,7 +23,7 @@ pub(super) const ARRIVALS: &str = "com.blazemeter.jmeter.threads.arrivals.Arriva
 pub(super) const FREE_FORM: &str =
     "com.blazemeter.jmeter.threads.arrivals.FreeFormArrivalsThreadGroup";
 
-/// Time in milliseconds between two polls of a rate of 0 in the plug-in.
+/// Milliseconds after which the plug-in reads the rate again if the rate is 0.
 const AGAIN_MS: f64 = 200.0;
 
 /// Settings of an arrivals group.
@@ -56,7 +56,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Reduces `users` to the given maximum number of concurrent users.
+    /// Returns `users`, limited to the maximum number of concurrent users.
     pub fn at_most(self, users: u32) -> u32 {
         if self.users == 0 { users } else { users.min(self.users) }
     }
@@ -89,8 +89,8 @@ fn rows(ctx: &mut Context<'_>, id: ElementId) -> Vec<[Template; 3]> {
 }
 
 impl Arrivals {
-    /// Returns a span for each arrival: its time, and the time at which the schedule's end is detected, both in
-    /// milliseconds after the group's start.
+    /// Returns a span for each arrival: the time of the arrival, and the time at which the group detects the end of its
+    /// schedule, both in milliseconds after the group's start.
     pub(super) fn spans(&self, env: &mut Env<'_>) -> Result<Vec<Span>, String> {
         let (starts, end) = self.rate(env)?.moments()?;
         Ok(starts.into_iter().map(|start| (start, end)).collect())
@@ -216,7 +216,8 @@ impl Rate {
         }
     }
 
-    /// Returns the times of all arrivals and the time at which the schedule's end is detected, in milliseconds.
+    /// Returns the times of all arrivals, and the time at which the group detects the end of its schedule, in
+    /// milliseconds after the group's start.
     fn moments(&self) -> Result<(Vec<i64>, i64), String> {
         let (mut at, mut starts) = (0.0_f64, Vec::new());
         // Counting so many arrivals one by one would take seconds and much memory.

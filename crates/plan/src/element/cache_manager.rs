@@ -5,7 +5,7 @@ use jmx::ElementId;
 use crate::compile::Context;
 use crate::plan::CacheManager;
 
-/// Default of the maximum number of entries.
+/// Default of the maximum number of cache entries per user.
 const MOST: &str = "5000";
 
 pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<CacheManager> {

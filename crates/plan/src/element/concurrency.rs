@@ -29,7 +29,7 @@ pub(super) fn no_log(ctx: &mut Context<'_>, id: ElementId) {
     }
 }
 
-/// Target number of users over time.
+/// Schedule of a Concurrency Thread Group: the target number of users over time.
 #[derive(Clone, Copy, Debug)]
 struct TargetUsers {
     target: i32,
@@ -83,7 +83,8 @@ pub(super) fn seconds(text: &str, unit: f64) -> Result<i64, String> {
 }
 
 impl TargetUsers {
-    /// Returns the target number of users at a time; `None` after the end.
+    /// Returns the target number of users `ms` milliseconds after the group's start; `None` after the end of the
+    /// schedule.
     fn planned(&self, ms: i64) -> Option<i64> {
         let offset = (ms as f64 / 1000.0 - self.shift as f64).max(0.0);
         if offset >= self.ramp_up.saturating_add(self.hold) as f64 {

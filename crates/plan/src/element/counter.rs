@@ -28,7 +28,7 @@ pub struct CounterConfig {
     reset_each_iteration: Flag,
 }
 
-/// The number of a Counter that all users share.
+/// State of a Counter that all users share: the next number.
 #[derive(Debug)]
 pub(crate) struct Shared {
     next: AtomicI64,
@@ -36,7 +36,7 @@ pub(crate) struct Shared {
     stepped: AtomicU64,
 }
 
-/// Stands for a Counter that has not started.
+/// Value of `next` before a Counter's first increment.
 const NONE: i64 = i64::MIN;
 
 impl Default for Shared {
@@ -45,7 +45,8 @@ impl Default for Shared {
     }
 }
 
-/// The number of one user's Counter, and the iteration in which it was last incremented.
+/// State of a Counter that each user has separately: the next number, and the iteration in which it was last
+/// incremented.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UserCounter {
     next: i64,
@@ -65,7 +66,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> CounterConfig {
 }
 
 impl CounterConfig {
-    /// Sets the variable and increments the number.
+    /// Sets the variable to the Counter's number, and then increments the number.
     pub(crate) fn step(&self, at: usize, env: &mut Env<'_>) {
         let start = self.start.long(env);
         let end = self.end.parsed(env, |end| match end {

@@ -44,7 +44,7 @@ pub struct CsvDataSet {
     stop_user: Flag,
     ignore_first: Flag,
     share: Template,
-    /// Value of the variables at the end of the file.
+    /// Value that the variables get at the end of the file (`csvdataset.eofstring`).
     end: Box<str>,
 }
 
@@ -56,13 +56,13 @@ enum Names {
     Text(Template),
 }
 
-/// A user's position in a file.
+/// The position in a file from which a user reads: shared with other users, or the user's own.
 #[derive(Debug)]
 pub(crate) struct Handle {
     source: Arc<source::Source>,
     /// Variable names that are determined at run time; `None` if the names in the element apply.
     names: Option<Box<[Box<str>]>>,
-    /// Key of the position if it belongs to this user alone.
+    /// Key of the file if the position belongs to this user alone; `None` for a shared position.
     own: Option<Key>,
 }
 
@@ -105,14 +105,14 @@ fn first_char(delimiter: &str) -> char {
     }
 }
 
-/// Splits names at commas and ignores empty names.
+/// Splits a list of variable names at commas, and ignores empty names.
 fn split_names(list: &str) -> impl Iterator<Item = &str> {
     list.split(',').filter(|name| !name.is_empty()).map(str::trim)
 }
 
 impl CsvDataSet {
-    /// Reads the file into memory if its name and format are constant. The first user who needs the file reports
-    /// its errors.
+    /// Reads the file into memory before the run if its name and format are constant. Errors are reported later, by the
+    /// first user who needs the file.
     pub(crate) fn preload(&self, sources: &Sources) {
         if let Some(key) = self.known_key() {
             sources.preload(&key);

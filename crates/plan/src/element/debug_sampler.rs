@@ -31,7 +31,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> DebugSampler {
 }
 
 impl DebugSampler {
-    /// Fills the result with the requested lists.
+    /// Fills the result with the lists that the element's settings select: variables, properties and system properties.
     pub fn run(&self, env: &mut Env<'_>, result: &mut SampleResult) {
         let (variables, properties, system) =
             (self.variables.get(env), self.properties.get(env), self.system.get(env));
@@ -83,7 +83,7 @@ pub(crate) fn write_system(out: &mut String) {
     out.push_str("SystemProperties:\n\n");
 }
 
-/// Lists names and values in the order that JMeter uses.
+/// Appends `name=value` lines in JMeter's order, and a blank line.
 pub(crate) fn write(entries: &mut [(&str, &str)], out: &mut String) {
     entries.sort_by(|one, two| natural(one.0, two.0));
     for (name, value) in entries {

@@ -41,8 +41,8 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> DummySampler {
 }
 
 impl DummySampler {
-    /// Fills the result and returns the duration of the sampler in nanoseconds. Without simulated waiting, the
-    /// duration is 0 and [`SampleResult::elapsed`] has the configured time.
+    /// Fills the result and returns the nanoseconds that the user must wait. Without simulated waiting, this is 0, and
+    /// [`SampleResult::elapsed`] has the configured time.
     pub fn run(&self, env: &mut Env<'_>, result: &mut SampleResult) -> u64 {
         let nanos = |ms: i32| u64::try_from(ms).unwrap_or(0) * 1_000_000;
         let time = nanos(number(&self.time, env));

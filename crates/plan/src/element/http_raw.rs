@@ -68,7 +68,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> HttpRaw {
     }
 }
 
-/// Returns the number of bytes that the samplers of jp@gc read at once.
+/// Returns the number of bytes per read in samplers of jp@gc (`kg.apc.jmeter.samplers.ReceiveBufferSize`).
 pub(super) fn buffer_size(ctx: &Context<'_>) -> usize {
     ctx.settings.number("kg.apc.jmeter.samplers.ReceiveBufferSize", 4096_usize).max(1)
 }
@@ -108,8 +108,8 @@ fn content(path: &str, env: &mut Env<'_>) -> Result<Arc<[u8]>, String> {
     })
 }
 
-/// Parses the response in the result: sets code, message and headers, and keeps the body up to its first `\r\n`.
-/// Returns false and changes nothing if the response is not valid.
+/// Splits the response text of the result: sets code, message and headers, and reduces the text to the body up to its
+/// first `\r\n`. Returns false and changes nothing if the response is not valid.
 pub fn take_apart(result: &mut SampleResult) -> bool {
     let text = std::mem::take(&mut result.text);
     let body = parse(&text, result);

@@ -75,8 +75,8 @@ pub(super) fn compile(
 }
 
 impl JavaSampler {
-    /// Takes over the class of `planned`, the sampler that this copy replaces, and its parameters. JMeter loads the
-    /// class once, before any script runs.
+    /// Takes over the class and the `SleepTest` parameters of `planned`, the sampler that this changed copy replaces.
+    /// JMeter loads the class once, before any script runs.
     pub(crate) fn stands_for(&mut self, planned: &Self) {
         (self.element, self.class) = (planned.element, planned.class);
     }

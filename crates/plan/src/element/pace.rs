@@ -4,7 +4,7 @@ use super::Timer;
 use crate::env::Env;
 use crate::load::Phase;
 
-/// A rate that a timer keeps.
+/// A rate of samples that a timer keeps, and the users that share the rate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pace {
     /// Samples per second; the maximum if the rate changes.

@@ -21,7 +21,7 @@ use crate::template::Template;
 /// Maximum number of sample times per interval. They take 400 MB of memory, and drawing them blocks a core for some
 /// seconds.
 const MOST: f64 = 50e6;
-/// Number of sample times to sort at once.
+/// Maximum number of sample times in one sorting step; longer parts are first divided.
 const PART: usize = 256;
 
 /// A compiled Precise Throughput Timer.
@@ -143,7 +143,8 @@ impl Moments {
         }
     }
 
-    /// Returns the next sample time of this process's share, in seconds after the start of the run.
+    /// Returns the next sample time for users of this process, in seconds after the start of the run. Skips the times
+    /// of other processes.
     fn dealt(&mut self, throughput: f64, deal: Deal) -> Option<f64> {
         for _ in 0..deal.gap(self.taken) {
             self.take(throughput)?;
@@ -174,7 +175,7 @@ impl Moments {
         Some(moment)
     }
 
-    /// Sorts the next unsorted part of the sample times.
+    /// Sorts at most [`PART`] of the smallest unsorted sample times.
     fn sort_on(&mut self) {
         while let Some(end) = self.ends.last().copied() {
             let part = &mut self.drawn[self.sorted..end];

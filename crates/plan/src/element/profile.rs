@@ -105,7 +105,7 @@ impl Profile {
 }
 
 impl Profile {
-    /// Returns the rate of starts over time, if the group starts users by a schedule of rates.
+    /// Returns the rate of starts over time for an arrivals or open model group; `None` for groups without rates.
     pub fn rates(&self, env: &mut Env<'_>) -> Option<Vec<Phase>> {
         match self {
             Self::Arrivals(arrivals) => arrivals.phases(env),
@@ -123,13 +123,13 @@ impl Profile {
         Some(arrivals.bounds(spans, env))
     }
 
-    /// Returns true if a user that ends before the group is replaced by a new one. Such users also complete their
-    /// current sample when the group ends.
+    /// Returns true if the group replaces a user that ends before the group by a new user. At the end of such a group,
+    /// users complete their current sample.
     pub fn replaces(&self) -> bool {
         matches!(self, Self::Concurrency(_))
     }
 
-    /// Returns the suffix after the group's name in the names of its users.
+    /// Returns the suffix that user names of this group have after the group's name.
     pub fn tail(&self) -> &'static str {
         match self {
             Self::Concurrency(_) | Self::Arrivals(_) => "-ThreadStarter",
@@ -278,7 +278,7 @@ mod tests {
         assert_eq!(Profile::RampUp.at_once(&[(0, 10), (20, 5), (5, 15)]), 2);
     }
 
-    /// The expected times were recorded from the plug-ins' classes by `profile/table/RecordSpans.java`.
+    /// Compares with times that `profile/table/RecordSpans.java` recorded from the plug-ins' classes.
     #[test]
     fn moments_are_those_of_the_classes() {
         let shown = |spans: &[Span]| -> String {

@@ -27,7 +27,7 @@ pub struct RandomVariable {
     per_user: Flag,
 }
 
-/// `java.util.Random`: a linear congruential generator of 48 bits.
+/// State of `java.util.Random`, a linear congruential generator of 48 bits.
 #[derive(Debug)]
 pub(crate) struct JavaRandom {
     state: AtomicU64,
@@ -35,7 +35,7 @@ pub(crate) struct JavaRandom {
     drawn: AtomicU64,
 }
 
-/// Stands for a generator that has not drawn a number yet.
+/// Value of `state` before the first draw of a generator.
 const NONE: u64 = u64::MAX;
 
 impl Default for JavaRandom {
@@ -80,8 +80,8 @@ impl RandomVariable {
 }
 
 impl JavaRandom {
-    /// Returns the next number of this process's share in `0..bound`. Numbers of other processes are drawn and
-    /// discarded.
+    /// Returns the next number in `0..bound` for users of this process. Draws and discards the numbers of other
+    /// processes.
     fn dealt(&self, seed: i64, bound: i32, deal: Deal) -> i64 {
         let nth = self.drawn.fetch_add(1, Ordering::Relaxed);
         for _ in 0..deal.gap(nth) {

@@ -75,7 +75,7 @@ impl FetchCommand {
         }
     }
 
-    /// Returns the command that puts a taken value back, if any.
+    /// Returns the name of the Redis command that puts a taken value back; `None` if no second command is needed.
     pub fn puts_back(self) -> Option<&'static str> {
         match self {
             Self::RepushList => Some("RPUSH"),
@@ -104,7 +104,7 @@ pub struct RedisCall {
     pub key: String,
     /// Command that takes the value.
     pub take: FetchCommand,
-    /// Maximum number of connections; 0 means no limit.
+    /// Maximum number of connections to the Redis server; 0 means no limit.
     pub most: u32,
     /// Time in milliseconds to wait for a free connection if the maximum is reached; `None` means no limit.
     pub wait_ms: Option<u32>,
@@ -140,7 +140,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> RedisDataSet {
     }
 }
 
-/// Splits names at commas and ignores empty names.
+/// Splits a list of variable names at commas, and ignores empty names.
 fn split_names(list: &str) -> impl Iterator<Item = &str> {
     list.split(',').filter(|name| !name.is_empty())
 }

@@ -28,7 +28,7 @@ pub struct ResponseSaver {
     skip_suffix: Flag,
 }
 
-/// Beginning of the response message of a transaction.
+/// Beginning of the response message by which results of transactions are recognized.
 pub const TRANSACTION: &str = "Number of samples in transaction";
 
 pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> ResponseSaver {
@@ -46,8 +46,9 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> ResponseSaver {
 }
 
 impl ResponseSaver {
-    /// Returns the file name for result number `nth` of a sample, or `None` if the result is not saved. Also sets
-    /// the element's variable. `number` returns the next file number; `stamp` precedes the number.
+    /// Returns the file name for result number `nth` of a sample, or `None` if the result is not saved. Also sets the
+    /// variable that the element names to the file name. `number` returns the next file number; `stamp` precedes the
+    /// number.
     pub fn file(
         &self,
         result: &SampleResult,

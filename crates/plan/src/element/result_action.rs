@@ -1,8 +1,8 @@
 //! Result Status Action Handler: the stop or loop control that a failed sample requests.
 //!
-//! In JMeter this element is a listener, although the menu lists it as a post-processor: it runs after the
-//! assertions. Inside a transaction with a parent sample, samples do not see the handlers at the transaction's
-//! level and above.
+//! In JMeter this element is a listener, although the menu lists it as a post-processor: it runs after the assertions.
+//! Handlers at the level of a transaction with a parent sample and above do not apply to the samples inside the
+//! transaction.
 
 use jmx::ElementId;
 

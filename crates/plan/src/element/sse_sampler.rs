@@ -23,9 +23,9 @@ pub struct SseSampler {
 pub struct SseCall {
     /// URL as evaluated from the plan.
     pub url: String,
-    /// The request, or the failure message of the sample.
+    /// Request to send, or the failure message of a sample without a valid request.
     pub request: Result<SseRequest, String>,
-    /// Seconds after which the sample ends successfully, or the failure message of the sample.
+    /// Seconds after which the sample ends successfully, or the failure message of a sample without a valid duration.
     pub seconds: Result<i64, String>,
 }
 

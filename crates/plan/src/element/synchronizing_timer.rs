@@ -13,7 +13,7 @@ use crate::template::Template;
 /// A compiled Synchronizing Timer.
 #[derive(Debug)]
 pub struct SyncTimer {
-    /// Index of the timer. Its copies for several groups have the same index.
+    /// Index of the timer's barrier. If several groups use the timer, its copies have the same index.
     pub at: BarrierId,
     size: Template,
     timeout_ms: Template,
@@ -28,8 +28,8 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> SyncTimer {
 }
 
 impl SyncTimer {
-    /// Returns the number of users to release together; `None` if users do not wait. `users` is the size of the
-    /// group.
+    /// Returns the number of users to release together; `None` if the size is negative, so that users do not wait.
+    /// `users` is the number of users in the group.
     pub fn size(&self, users: u32, env: &mut Env<'_>) -> Option<u32> {
         match self.size.int(env) {
             0 => Some(users),

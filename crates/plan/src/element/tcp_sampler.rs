@@ -28,17 +28,18 @@ pub struct TcpSampler {
     no_delay: Flag,
     reuse: Flag,
     close: Flag,
-    /// End byte from the properties. Used if the plan defines none.
+    /// End byte of responses from the properties. Used if the plan defines none.
     usual_end: Option<u8>,
     charset: Box<str>,
     /// Prefix and suffix of the status in a response (`tcp.status.prefix` and `.suffix`). With an empty prefix,
     /// responses have no status.
     status: (Box<str>, Box<str>),
-    /// Messages by status (`tcp.status.properties`); `None` without a readable file.
+    /// Response messages by status, from the file that `tcp.status.properties` names; `None` if the file is not
+    /// readable.
     messages: Option<HashMap<String, String>>,
 }
 
-/// The format of requests and responses.
+/// JMeter's client class: the format of requests and responses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Client {
     /// Text; the response ends at the end byte or at the end of the stream.
@@ -63,7 +64,7 @@ pub struct TcpCall {
     pub bytes: Vec<u8>,
     /// Message of the Java exception if the request cannot be encoded.
     pub unwritable: Option<String>,
-    /// Byte that ends a response.
+    /// Byte that ends a response; `None` if no byte does.
     pub end: Option<u8>,
     /// Timeout in milliseconds between two reads; 0 means no limit.
     pub timeout_ms: u32,
@@ -75,7 +76,7 @@ pub struct TcpCall {
     pub reuse: bool,
     /// True if the connection is closed after the response.
     pub close: bool,
-    /// Sampler data that the result shows if the request is sent.
+    /// Text of the request as in the plan; the result shows it as sampler data if the request is sent.
     pub request: String,
     /// Port, linger time, end byte and no-delay flag as set in the plan, for the sampler data.
     told: (i32, i32, i32, bool),
@@ -148,7 +149,7 @@ pub(super) fn compile(
     })
 }
 
-/// Returns the TCP client that a class name selects, and the byte that ends its responses.
+/// Returns the TCP client that a class name selects, and its default end byte from the properties (no byte above 127).
 fn client_of(class: &str, settings: &Settings) -> Option<(Client, i32)> {
     let number = |name: &str, default: i32| {
         settings.property(name, "").trim().parse::<i32>().unwrap_or(default)
@@ -166,7 +167,7 @@ fn client_of(class: &str, settings: &Settings) -> Option<(Client, i32)> {
     }
 }
 
-/// Reads the messages in a file; `None` if the file is not readable.
+/// Reads response messages by status from a property file; `None` if the file is not readable.
 fn messages(file: &str) -> Option<HashMap<String, String>> {
     if file.is_empty() {
         return None;
@@ -175,7 +176,7 @@ fn messages(file: &str) -> Option<HashMap<String, String>> {
     Some(pairs.into_iter().collect())
 }
 
-/// Returns the number as a byte if it is in the range of a Java `byte`.
+/// Converts a number to a byte; `None` outside the range of a Java `byte` (-128 to 127).
 fn byte(number: i32) -> Option<u8> {
     i8::try_from(number).ok().map(|byte| byte as u8)
 }

@@ -10,7 +10,7 @@ use crate::compile::{Context, scope};
 use crate::plan::{ControllerId, ControllerKind, Group, LoopCount, OnError, Phase};
 use crate::template::Template;
 
-/// Class of bzm's Concurrency Thread Group.
+/// Java class of bzm's Concurrency Thread Group.
 pub(super) const CONCURRENCY: &str =
     "com.blazemeter.jmeter.threads.concurrency.ConcurrencyThreadGroup";
 
@@ -38,7 +38,7 @@ pub(crate) fn phase(class: &str) -> Option<Phase> {
     }
 }
 
-/// Compiles the main loop, which contains all elements of the group.
+/// Compiles the main loop of a group, which contains all elements of the group.
 pub(crate) fn main_loop(ctx: &mut Context<'_>, id: ElementId) -> ControllerKind {
     let once = || LoopCount::Count(Template::Fixed("1".into()));
     if scope::class(ctx.doc, id) == "OpenModelThreadGroup" {
@@ -63,8 +63,8 @@ pub(crate) fn main_loop(ctx: &mut Context<'_>, id: ElementId) -> ControllerKind 
     ControllerKind::Loop { count: once(), once: true }
 }
 
-/// Returns true if the loop takes the group's name, which is part of the name of the loop's index variable. A loop
-/// that was saved without a name has none.
+/// Returns true if the main loop has the group's name, which is part of the name of the loop's index variable. False
+/// for a loop that was saved without a name.
 pub(crate) fn names_its_loop(ctx: &Context<'_>, id: ElementId) -> bool {
     if is_of_bzm(scope::class(ctx.doc, id)) {
         return true;

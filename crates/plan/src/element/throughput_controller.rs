@@ -13,11 +13,11 @@ use crate::compile::Context;
 use crate::env::Env;
 use crate::plan::{ControllerKind, ThroughputController, ThroughputShare};
 
-/// The counts of all users together: executions in the upper 32 bits, iterations in the lower.
+/// Counts of a Throughput Controller for all users together: executions in the upper 32 bits, iterations in the lower.
 #[derive(Debug, Default)]
 pub(crate) struct Shared(AtomicU64);
 
-/// Numbers of executions and iterations so far.
+/// Counts of a Throughput Controller so far, for one user or for all users.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExecutionCounts {
     /// Number of times that the children ran.
@@ -26,7 +26,7 @@ pub struct ExecutionCounts {
     pub iterations: u32,
 }
 
-/// Evaluated limit of a controller.
+/// Evaluated limit of a controller: a total number of executions, or a percentage of the parent's iterations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Limit {
     Total(i32),

@@ -17,7 +17,7 @@ use crate::template::Template;
 /// A compiled Constant Throughput Timer.
 #[derive(Debug)]
 pub struct ThroughputTimer {
-    /// Index of the timer among the throughput timers.
+    /// Index of the timer among the throughput timers of the plan; identifies its shared state.
     pub(crate) at: u32,
     /// Samples per minute.
     throughput: Template,
@@ -26,7 +26,7 @@ pub struct ThroughputTimer {
     rounded: bool,
 }
 
-/// The users that share the rate.
+/// The calculation mode: the users that share the rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     /// Each user has the full rate.
@@ -136,7 +136,7 @@ impl ThroughputTimer {
         (!self.rounded).then(|| Pace { per_second, schedule: Vec::new(), of })
     }
 
-    /// Returns the delay in nanoseconds.
+    /// Returns the time in nanoseconds for which the user waits before its next sample.
     pub(crate) fn delay(&self, env: &mut Env<'_>) -> i64 {
         const MINUTE: f64 = 60e9;
         let interval = MINUTE / self.throughput.double(env);
@@ -169,8 +169,8 @@ impl ThroughputTimer {
 }
 
 impl ThroughputTimer {
-    /// Returns the delay in milliseconds, computed with JMeter's own arithmetic. `interval` is the time per sample
-    /// in milliseconds. In the shared modes, the delay starts at the last shared sample.
+    /// Returns the delay in milliseconds, rounded as in JMeter. `interval` is the time per sample in milliseconds. In
+    /// the shared modes, this time is counted from the last sample of any user.
     fn rounded_delay(&self, interval: f64, env: &mut Env<'_>) -> i64 {
         let round = |ms: f64| (ms + 0.5).floor() as i64;
         let now = env.run_ms();
@@ -197,8 +197,9 @@ impl ThroughputTimer {
 }
 
 impl Turns {
-    /// Returns the time until the next scheduled sample of this process's share. Each process keeps its users' part
-    /// of the rate. The first sample of each process is one interval after that of the previous process.
+    /// Returns the time in nanoseconds until the next scheduled sample of this process. Each process keeps the part of
+    /// the rate that belongs to its users. The first sample of each process is one interval after that of the previous
+    /// process.
     fn take(&self, now: i64, interval: f64, deal: Deal) -> i64 {
         let own = (interval * deal.spacing()) as i64;
         let first = (interval * deal.first()) as i64;

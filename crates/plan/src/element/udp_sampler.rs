@@ -28,7 +28,7 @@ pub struct UdpSampler {
     buffer: usize,
 }
 
-/// Encoding of requests and responses.
+/// The sampler's encoder class: the encoding of requests and responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoder {
     /// Windows-1252 text; responses are not converted.

@@ -12,7 +12,7 @@ use crate::template::variable::Variable;
 #[derive(Debug)]
 pub struct UserParameters {
     names: Vec<Variable>,
-    /// Values by user; users are assigned to the columns in turn.
+    /// Columns of values; the users of a group are assigned to the columns in turn.
     columns: Vec<Vec<Template>>,
     per_iteration: Flag,
 }

@@ -26,19 +26,19 @@ const PROFILE: &str = "load_profile";
 /// A compiled Throughput Shaping Timer.
 #[derive(Debug)]
 pub struct ShapingTimer {
-    /// Index of the timer among the throughput timers.
+    /// Index of the timer among the throughput timers of the plan; identifies its shared state.
     pub(crate) at: u32,
     name: String,
     /// Rows of the table: rate at the start, rate at the end, seconds.
     rows: Vec<[Template; 3]>,
 }
 
-/// A scheduled sample, which a user has taken.
+/// The times of a scheduled sample that a user has taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// Milliseconds until the sample; `None` if no sample is left before the end.
+    /// Milliseconds until the sample is due; `None` if no sample is left before the end of the schedule.
     pub wait: Option<u64>,
-    /// Milliseconds until the end, when groups are stopped; negative after the end.
+    /// Milliseconds until the end of the schedule, when groups are stopped; negative after the end.
     pub end: i64,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Shared {
     next: AtomicU64,
 }
 
-/// A schedule that has started.
+/// The rows of a schedule that has started, and its start time.
 #[derive(Debug)]
 struct Schedule {
     rows: Vec<Row>,
@@ -153,8 +153,8 @@ fn chunk(text: &str) -> Option<Vec<Row>> {
 const MOST_STEPS: usize = 100_000;
 
 impl Schedule {
-    /// Returns the rate in a second after the start, and the last second of its row; `None` after the end of the
-    /// schedule.
+    /// Returns the rate, in samples per second, of second number `second` after the start, and the last second of its
+    /// row. `None` after the end of the schedule.
     fn rate(&self, second: u32) -> Option<(f64, u32)> {
         let mut into = f64::from(second);
         let mut last = 0_i64;
@@ -170,7 +170,7 @@ impl Schedule {
         None
     }
 
-    /// Returns the first second without a rate.
+    /// Returns the number of the first second after the end of the schedule.
     fn end(&self) -> i64 {
         let all: i64 = self.rows.iter().map(|row| i64::from(row.seconds)).sum();
         if self.rows.is_empty() { 0 } else { all.max(0) + 1 }
@@ -199,8 +199,8 @@ fn due_ms(schedule: &Schedule, second: u32, place: u32, shard: Shard) -> i64 {
     i64::from(second) * 1000 + into.unwrap_or(0)
 }
 
-/// Returns the due time of a sample within its second in milliseconds; `None` if the second has no such sample. The
-/// processes of a run take the samples alternately.
+/// Returns the due time, in milliseconds within its second, of this process's sample number `place`. `None` if the
+/// second has no such sample. The processes of a run take the samples alternately.
 fn offset_ms(rate: f64, place: u32, shard: Shard) -> Option<i64> {
     if rate.is_nan() {
         return Some(0);
@@ -239,8 +239,7 @@ mod tests {
         Schedule { start: 1_000, rows: rows.iter().map(row).collect() }
     }
 
-    /// The expected rates were recorded from the plug-in's class by
-    /// `variable_throughput_timer/table/RecordRates.java`.
+    /// Compares with rates that `variable_throughput_timer/table/RecordRates.java` recorded from the plug-in's class.
     #[test]
     fn rates_are_those_of_the_class() {
         let text = include_str!("variable_throughput_timer/table/rates.txt");

@@ -141,7 +141,7 @@ impl BoundaryExtractor {
     }
 }
 
-/// Calls `visit` for each string between the boundaries.
+/// Calls `visit` for each string between the boundaries, until `visit` breaks.
 fn between<'t>(
     text: &'t str,
     left: &str,

@@ -95,7 +95,7 @@ impl CssExtractor {
         family.end(env);
     }
 
-    /// Returns the matches up to the requested one; `None` if the selector is invalid.
+    /// Returns the matches up to number `number`, which the extractor requests; `None` if the selector is invalid.
     fn search(&self, number: i32, result: &SampleResult, env: &mut Env<'_>) -> Option<Matches> {
         let made;
         let selector = match &self.fixed {

@@ -21,9 +21,9 @@ pub struct DebugPostProcessor {
     variables: Template,
     properties: Template,
     system: Template,
-    /// True if the sub-results of the post-processor keep their labels.
+    /// True in functional mode, in which sub-results keep their own labels.
     functional: bool,
-    /// Properties of the sampler that are plain strings.
+    /// Names and values of the sampler's properties to list; only properties that are plain strings.
     shown: Vec<(String, Template)>,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn compile(
 }
 
 impl DebugPostProcessor {
-    /// Sets the properties of the sampler to show.
+    /// Stores the properties of the sampler that the sub-result lists.
     pub(crate) fn show_sampler(&mut self, props: &Props, compiler: &mut TemplateCompiler) {
         let texts = props.iter().filter_map(|prop| Some((prop.name.clone(), prop.text()?)));
         self.shown = texts.map(|(name, text)| (name, Template::compile(text, compiler))).collect();

@@ -183,7 +183,7 @@ impl JsonExtractor {
         env.core.give(variable);
     }
 
-    /// Parses the document; Jayway rejects an empty string.
+    /// Parses a document, as far as the paths can reach. An empty string is an error, as in Jayway.
     fn parse<'t>(&self, text: &'t str) -> Result<Value<'t>, ()> {
         let read = match &self.projection {
             _ if text.is_empty() => return Err(()),
@@ -264,7 +264,7 @@ fn find(path: &Result<JsonPath, Failure>, documents: &[Result<Value<'_>, ()>]) -
     Some(matches)
 }
 
-/// Writes a value as a string. Returns false for null.
+/// Appends a value as the string that JMeter stores in a variable. Returns false for null.
 fn write(value: &Value<'_>, out: &mut String) -> bool {
     match value {
         Value::Null => return false,

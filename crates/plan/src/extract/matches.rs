@@ -5,7 +5,7 @@ use std::cell::RefCell;
 
 use lang::work;
 
-/// Work units counted per group of a match. They also bound the memory of the variables.
+/// Number of work steps counted per group of a match, which also limits the memory of the variables.
 const GROUP: u64 = 10;
 
 /// List of matches; each match has the same number of groups.

@@ -138,7 +138,7 @@ impl PluginJsonExtractor {
     }
 }
 
-/// Removes the variables of an earlier list's elements.
+/// Removes the variables `<name>_1`, `<name>_2`, … that an earlier list has set.
 fn clear(family: &mut Family, env: &mut Env<'_>) {
     let mut index = 1;
     while family.get(env, format_args!("_{index}")).is_some() {
@@ -147,7 +147,7 @@ fn clear(family: &mut Family, env: &mut Env<'_>) {
     }
 }
 
-/// Writes a value as a string.
+/// Appends a value as the string that the plug-in stores in a variable.
 fn show(value: &Value<'_>, out: &mut String) {
     match value {
         Value::Double(value) => write_double_plain(*value, out),

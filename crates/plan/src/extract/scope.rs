@@ -42,7 +42,7 @@ impl Scope {
         }
     }
 
-    /// Returns the needs of an element that reads `field_needs` of each result in this scope.
+    /// Returns the parts of a sample that an element needs if it reads `field_needs` of each result in this scope.
     pub fn needs(&self, field_needs: Needs) -> Needs {
         match self {
             Self::Main => field_needs,

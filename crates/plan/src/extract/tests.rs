@@ -74,7 +74,7 @@ enum Made {
     Assertion(Assertion),
 }
 
-/// Returns the outcome of an element: variables, or assertion results.
+/// Runs an element on a sample result, and returns the variables or the assertion results that it sets.
 fn answer(class: &str, props: &Value, before: &Value, fields: &Value) -> Value {
     let element = element(class, props);
     let mut compiler = TemplateCompiler::default();

@@ -28,7 +28,7 @@ impl Family {
         Self { name, stem: reference.len() }
     }
 
-    /// Adds slots for the variables that each extractor sets.
+    /// Adds slots for the variables that every extractor sets: the reference name and its `_matchNr`.
     pub(super) fn intern(reference: &str, names: &mut Names) {
         names.intern(reference);
         names.intern(&format!("{reference}_matchNr"));
@@ -74,7 +74,8 @@ impl Family {
         self.get(env, suffix).and_then(|text| text.parse().ok()).unwrap_or(0)
     }
 
-    /// Removes the count and the numbered variables of an earlier run.
+    /// Removes the variable `_matchNr` and the numbered variables `_1`, `_2`, … that an earlier run of the extractor
+    /// set.
     pub(super) fn clear(&mut self, env: &mut Env<'_>) {
         self.put(env, format_args!("_matchNr"), None);
         let mut index = 1;

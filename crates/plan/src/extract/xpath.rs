@@ -80,7 +80,8 @@ pub(crate) fn fixed(query: &Template) -> Result<Option<Result<XPath, Unusable>>,
     }
 }
 
-/// Returns true if pages are parsed as JTidy does. The option to count JTidy's errors is not supported.
+/// Returns true if the element's setting "Use Tidy" is on. Fails if JTidy's errors are to be counted, which needs a
+/// JVM.
 pub(crate) fn tolerant(props: &Props, of: &str) -> Result<bool, Problem> {
     let flag = |name: &str| props.bool(&format!("{of}.{name}")).unwrap_or(false);
     if flag("tolerant") && flag("report_errors") {
@@ -209,7 +210,8 @@ impl XPathExtractor {
     }
 }
 
-/// Sets the variables as if nothing was found. Returns the match count of an earlier run.
+/// Sets the variable to its default and `_matchNr` to 0, and removes `_1`. Returns the match count of the previous
+/// sample.
 pub(super) fn set_default(default: &Template, family: &mut Family, env: &mut Env<'_>) -> i32 {
     let mut buffer = env.core.take();
     default.eval(env, &mut buffer);

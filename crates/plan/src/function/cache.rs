@@ -24,7 +24,7 @@ pub(crate) struct Cache {
     texts: HashMap<Box<str>, Template>,
     patterns: HashMap<Box<str>, Result<Arc<Pattern>, String>>,
     files: HashMap<Box<str>, CachedFile>,
-    /// Current nesting depth of evaluations at run time.
+    /// Current nesting depth of strings that are compiled and evaluated at run time (`__eval` and similar functions).
     pub(super) depth: u32,
 }
 
@@ -49,7 +49,7 @@ impl Cache {
         }
     }
 
-    /// Returns the cached template for a source string.
+    /// Returns the cached template for a string that was built at run time.
     pub(super) fn text(&self, source: &str) -> Option<Template> {
         self.texts.get(source).cloned()
     }

@@ -12,7 +12,7 @@ pub enum Level {
     Comparisons,
     /// The function runs operators, ternaries and string methods as in JMeter; other scripts need Java.
     Expressions,
-    /// The function runs simple scripts as in JMeter; others need a JVM.
+    /// The function runs simple scripts as in JMeter; other scripts need a JVM.
     Scripts,
     /// The function needs a JVM.
     Jvm,

@@ -30,7 +30,7 @@ pub(super) struct Tables {
 #[derive(Debug, Default)]
 struct Open {
     by_alias: Vec<(Box<str>, Arc<Table>)>,
-    /// The file that was opened first. It is used if a call has no file name and no other file is open.
+    /// Name of the file that was opened first. A call without a file name uses this file if no other file is open.
     first: Option<Box<str>>,
 }
 
@@ -120,7 +120,7 @@ impl Attached {
 }
 
 impl Tables {
-    /// Returns the file name. If it is empty, returns the name of the only open file.
+    /// Returns `file`, or the name of the only open file if `file` is empty.
     fn or_default<'f>(&self, file: &'f str, shared: &Shared) -> Cow<'f, str> {
         if !file.is_empty() {
             return Cow::Borrowed(file);

@@ -53,7 +53,7 @@ pub(super) fn size(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome 
     keep(call, Some(&out[start..]), env)
 }
 
-/// Sets the variable that the second parameter names; the name may be empty.
+/// Sets the variable that the second parameter names, or removes it without a value. An empty name is also a variable.
 fn keep(call: &Call, value: Option<&str>, env: &mut Env<'_>) -> Outcome {
     if !call.has(1) {
         return Ok(());

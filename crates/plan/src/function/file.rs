@@ -69,7 +69,8 @@ pub(super) fn write(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome
     Ok(())
 }
 
-/// Returns true if the file is outside of the folder that the constant beginning of the name defines.
+/// Returns true if a file name with expressions leads outside of the folder that its constant beginning names, and the
+/// user has not allowed this (`throng.save.anywhere`).
 fn leaves_folder(call: &Call, file: &str, env: &mut Env<'_>) -> bool {
     let name = &call.args()[0];
     if name.fixed().is_some() && !call.late {

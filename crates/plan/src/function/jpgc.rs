@@ -89,7 +89,7 @@ pub(super) fn feedback(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outc
     Ok(())
 }
 
-/// Runs `__iterationNum()`: returns the iteration, from 1.
+/// Runs `__iterationNum()`: returns the number of the user's current iteration, from 1.
 pub(super) fn iteration(_: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let _ = write!(out, "{}", env.who.iteration);
     Ok(())

@@ -1,4 +1,4 @@
-//! State of functions for one user. It takes a few words of memory if unused.
+//! State that functions keep per user: counters and rows of files. An empty state takes a few words of memory.
 
 use super::csv_read::Attached;
 
@@ -10,7 +10,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Increments the counter of a call and returns its new value.
+    /// Increments the user's counter of a `__counter` call, and returns the new value.
     pub(super) fn count(&mut self, site: u32) -> i32 {
         if let Some((_, count)) = self.counters.iter_mut().find(|(of, _)| *of == site) {
             *count = count.wrapping_add(1);

@@ -92,7 +92,7 @@ fn count(regexp: &Regexp, text: &str) -> usize {
     count
 }
 
-/// The selection of matches that form the value.
+/// The matches from which the function's value is built: none, all, or one by its index.
 enum Chosen {
     None,
     All,
@@ -127,8 +127,8 @@ fn chosen(which: &str, count: usize, env: &mut Env<'_>) -> Result<Chosen, Thrown
     }
 }
 
-/// Sets the variable and the variables of its groups. With an empty name, the names of the group variables consist
-/// of their suffixes.
+/// Sets the variable `name` to the value, and `<name>_g0`, `<name>_g1`, … to the groups of the match. If `name` is
+/// empty, only `_g0`, `_g1`, … remain as names.
 fn save(name: &str, found: Found<'_>, groups: usize, value: &str, env: &mut Env<'_>) {
     let mut of_group = env.core.take();
     for group in 0..=groups {

@@ -26,9 +26,9 @@ pub(super) type Map = HashMap<Box<str>, Option<Box<str>>>;
 #[derive(Debug, Default)]
 struct Written {
     map: Arc<Map>,
-    /// Per property: version of its last write by native code.
+    /// For each property that native code wrote: the version of the last such write.
     native: HashMap<Box<str>, u64>,
-    /// Per property: sequence number of the last change by Java that was applied.
+    /// For each property that Java changed: the number of the last applied change.
     java: HashMap<Box<str>, u64>,
 }
 
@@ -70,13 +70,13 @@ pub struct Shared {
     nodes: Nodes,
     writing: Mutex<()>,
     queues: Queues,
-    /// This process's share of the numbers that all users of the run count together.
+    /// Division of shared counters' numbers among the processes of the run, with the share of this process.
     deal: Deal,
     /// True if the plan is only inspected. Then functions with effects besides computing a value do not run.
     is_inert: bool,
     /// Warnings that the person who runs the test has already seen.
     said: Mutex<HashSet<Box<str>>>,
-    /// Number of function calls that did not run because the plan is only inspected.
+    /// Number of function calls that were not run because the plan is only inspected.
     passed_over: AtomicU32,
     /// Folder of the plan, to which file names may be relative.
     pub base_dir: PathBuf,
@@ -162,7 +162,7 @@ impl Shared {
         }
     }
 
-    /// Sets a property and returns its previous value.
+    /// Sets a property from native code and returns its previous value.
     pub fn set_property(&self, name: &str, value: &str) -> Option<Box<str>> {
         let mut written = self.lock();
         let before = self.write(&mut written, name, Some(value));
@@ -171,9 +171,9 @@ impl Shared {
         before
     }
 
-    /// Applies a change that a script in Java has made to a property. Java is not notified of it. Java numbers its
-    /// changes and reports each once per thread; a change that is not newer than the last one of the same property
-    /// was already applied.
+    /// Applies a change that a script in Java has made to a property, without notifying Java. Java numbers its changes
+    /// and reports each once per thread; a change with a number not above the last applied one of the same property was
+    /// already applied.
     pub fn follow_java(&self, number: u64, name: &str, value: Option<&str>) {
         let mut written = self.lock();
         match written.java.get_mut(name) {
@@ -264,19 +264,20 @@ impl Shared {
         self.passed_over.load(Ordering::Relaxed)
     }
 
-    /// Returns the same state with a time zone that differs from the system's.
+    /// Sets the time zone for date functions, in place of the system's zone.
     #[must_use]
     pub fn in_zone(self, zone: TimeZone) -> Self {
         Self { zone, ..self }
     }
 
-    /// Returns the same state for one of the processes of a run.
+    /// Sets the share of shared counters' numbers that belongs to this process of a run.
     #[must_use]
     pub fn dealt_out(self, deal: Deal) -> Self {
         Self { deal, ..self }
     }
 
-    /// Returns number `nth`, from 0, of this process's share.
+    /// Converts a count in this process to a count in the whole run: returns number `nth`, from 0, of the numbers that
+    /// belong to this process.
     pub(super) fn dealt(&self, nth: u64) -> u64 {
         self.deal.nth(nth)
     }
@@ -341,7 +342,7 @@ impl Shared {
         &self.nodes
     }
 
-    /// Returns the lock that a function holds while it writes a file.
+    /// Locks and returns the mutex of file writing: one function call at a time writes a file.
     pub(super) fn writing(&self) -> MutexGuard<'_, ()> {
         self.writing.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -351,7 +352,7 @@ impl Shared {
         &self.queues
     }
 
-    /// Returns the state of a function call in the plan.
+    /// Returns the state of the function call with this number.
     pub(super) fn site(&self, site: u32) -> &Site {
         self.sites.get(site)
     }
@@ -384,7 +385,7 @@ pub(super) struct Site {
 }
 
 impl Site {
-    /// Increments the counter of all users and returns its previous value.
+    /// Increments the counter that all users share, and returns its previous value.
     pub(super) fn count(&self) -> i32 {
         self.count.fetch_add(1, Ordering::Relaxed)
     }

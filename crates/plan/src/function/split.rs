@@ -8,7 +8,7 @@ use super::{Call, trim};
 use crate::env::Env;
 use crate::template::{Outcome, Thrown};
 
-/// Work units counted per piece. They also bound the memory of its variable.
+/// Number of work steps counted per piece of a string, which also limits the memory of the variables.
 const PIECE: u64 = 20;
 
 /// Splits a string at any character of `delimiters`. Delimiters are returned as tokens.
@@ -109,7 +109,7 @@ pub(super) fn random_value(call: &Call, env: &mut Env<'_>, out: &mut String) -> 
     call.store(1, env, &out[start..])
 }
 
-/// Returns how many values a name stands for.
+/// Returns the number of values that a name stands for: its `_matchNr`, or 1 for a variable that is not empty.
 fn held(name: &str, env: &mut Env<'_>) -> Result<u64, Thrown> {
     let matches = matches(name, env)?;
     if matches > 0 {

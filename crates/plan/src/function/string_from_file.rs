@@ -62,7 +62,8 @@ fn next_line(lines: &mut Lines, call: &Call, env: &mut Env<'_>, out: &mut String
 }
 
 impl Lines {
-    /// Returns the result for a missing file: an error message, or the end of the user after a sequence of files.
+    /// Appends `**ERR**` if there is no file to read. After the last file of a sequence, returns the exception that
+    /// ends the user.
     fn nothing(&self, env: &Env<'_>, out: &mut String) -> Outcome {
         if self.end.is_some() {
             env.shared.log(Level::Info, "__StringFromFile: detected end of sequence.");
@@ -117,7 +118,7 @@ impl Lines {
     }
 }
 
-/// Evaluates a numeric parameter; -2 is JMeter's value for a missing number.
+/// Evaluates a numeric parameter; `None` if it is not a number, or -2, JMeter's marker for a missing number.
 fn number(call: &Call, n: usize, env: &mut Env<'_>) -> Result<Option<i32>, Thrown> {
     let text = call.arg(n, env)?;
     let number = text.parse().ok();

@@ -14,14 +14,14 @@ use crate::template::{Problem, Reason, Template, TemplateCompiler};
 use crate::vars::Names;
 use crate::world::{World, column, text_of};
 
-/// Returns a user in the state for which the tables were recorded.
+/// Returns a user with the properties and the time zone for which the tables were recorded.
 fn world(names: Names, zone: TimeZone) -> World {
     let (log, _) = std::sync::mpsc::channel();
     let properties = [("prop", "  pv "), ("time.USER1", "dd/MM")];
     World::named(names, Shared::new(properties, "", log).in_zone(zone))
 }
 
-/// Compiles the templates of one plan.
+/// Compiles expressions as templates of one plan; also returns a user and the problems found.
 fn compiled<const N: usize>(sources: [&str; N]) -> ([Template; N], World, Vec<Problem>) {
     let mut compiler = TemplateCompiler::default();
     let texts = sources.map(|source| Template::compile(source, &mut compiler));

@@ -110,7 +110,7 @@ pub(super) fn shift(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome
     call.store(if call.has(4) { 4 } else { 3 }, env, &out[start..])
 }
 
-/// The zone or offset for which a date is parsed.
+/// The zone or offset of a parsed date: the run's zone, a zone in the text, or an offset in the text.
 enum ZoneOrOffset<'z> {
     Zone(&'z TimeZone),
     Read(Box<str>, TimeZone),

@@ -13,11 +13,11 @@ use super::{Call, Level};
 use crate::env::Env;
 use crate::template::Outcome;
 
-/// Nodes that expressions found in files, by file and expression.
+/// Values of the nodes that expressions found in files, by file and expression.
 #[derive(Debug, Default)]
 pub(super) struct Nodes(Mutex<HashMap<Key, Found>>);
 
-/// File name and expression.
+/// File name and XPath expression.
 type Key = (Box<str>, Box<str>);
 
 #[derive(Debug)]

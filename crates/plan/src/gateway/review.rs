@@ -11,7 +11,7 @@ use super::{Gateway, compile, is_one, key, place};
 use crate::compile::Context;
 use crate::support::Level;
 
-/// Settings that determine whether a key is suitable.
+/// Names of the settings that determine whether the public key is suitable.
 const OF_KEY: [&str; 6] = ["encrypt", "public_key", "public_key_file", "cipher", "iv", "ephemeral"];
 
 /// Reports findings about a gateway element.
@@ -40,8 +40,8 @@ pub(crate) fn review_of_run(ctx: &mut Context<'_>, gateway: &Gateway) {
     }
 }
 
-/// Returns the finding about a gateway's settings. Relative paths start in the working directory, or else in the
-/// plan's folder.
+/// Returns a warning if the gateway's constant settings make every request fail. The path of the key file is resolved
+/// in the working directory, or else in `folder`, the plan's folder.
 fn found(gateway: &Gateway, folder: &Path) -> Option<Diag> {
     let value = |name: &str| gateway.texts[place(name)].fixed();
     let settings = mgs::Settings::read(|name| value(name).map(str::to_owned));

@@ -13,15 +13,15 @@ pub(super) enum Body {
     Multipart,
     /// The body is the content of a file.
     File,
-    /// The body consists of the parameters' values, concatenated.
+    /// The body is the concatenation of the parameters' values.
     Raw,
     Form,
-    /// A form that HttpClient sends when it repeats the request itself. If the form is empty, there is no body and
-    /// no header lines for it.
+    /// A form in a request that HttpClient repeats without JMeter, for example after a redirect. If the form is empty,
+    /// the request has no body and no header lines about a body.
     Repeated,
 }
 
-/// True if requests with this method have a body, even an empty one.
+/// Returns true if HttpClient sends requests with this method with a body, possibly an empty one.
 fn may_enclose(method: &str) -> bool {
     !matches!(method, "GET" | "HEAD" | "OPTIONS" | "TRACE")
 }
@@ -102,7 +102,7 @@ impl Http {
         }
     }
 
-    /// True if the only file has no parameter name.
+    /// Returns true if the request has exactly one file and the file has no parameter name: the file is the whole body.
     fn sends_file(&self, env: &mut Env<'_>) -> bool {
         let [file] = &self.files[..] else { return false };
         !file.path.parsed(env, str::is_empty) && file.name.parsed(env, str::is_empty)
@@ -166,7 +166,8 @@ impl Http {
         missing.map_or(Ok(()), Err)
     }
 
-    /// Writes the content type of the request's file, or the default content type of forms.
+    /// Writes the content type of the request's file, or the default content type of forms. Returns true if a line was
+    /// written.
     pub(super) fn write_content_type(
         &self,
         env: &mut Env<'_>,

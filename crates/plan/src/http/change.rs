@@ -27,7 +27,7 @@ pub struct Session {
     name: Template,
     /// True if the session id goes into the path instead of the parameters.
     path: Flag,
-    /// True if the path contains no `=` before the session id.
+    /// True if the path has no `=` between the name and the session id.
     no_equals: Flag,
     /// True if a question mark ends the session id in the path.
     no_question_mark: Flag,
@@ -36,10 +36,11 @@ pub struct Session {
     encode: Flag,
 }
 
-/// The session id that an HTTP URL Re-writing Modifier keeps for a user.
+/// The session ids that an HTTP URL Re-writing Modifier keeps for a user: the last one, and the one saved if caching is
+/// on.
 #[derive(Debug, Default)]
 pub(crate) struct SessionId {
-    /// Session id in the last response; `None` before the first response.
+    /// Session id in the last response, empty if it has none; `None` before the first response.
     last: Option<String>,
     saved: String,
 }
@@ -55,7 +56,7 @@ pub(crate) struct Fields {
 /// A modification that a pre-processor makes to a request.
 #[derive(Debug)]
 pub(crate) enum Change {
-    /// HTTP URL Re-writing Modifier, with the index of its state in the user's memory.
+    /// HTTP URL Re-writing Modifier, with the index of its [`SessionId`] in the state of each user.
     Session(u32, Session),
     Fields(Fields),
     Link,
@@ -235,13 +236,13 @@ impl Fields {
 #[derive(Debug, Default)]
 pub(crate) struct Changed {
     added: Vec<Added>,
-    /// Indexes of removed own parameters.
+    /// Indexes of parameters of the plan's request that are not sent.
     removed: Vec<usize>,
     /// Target that replaces the target of the plan's request.
     pub(super) target: Option<Target>,
-    /// True if all own parameters are removed.
+    /// True if no parameter of the plan's request is sent.
     no_own: bool,
-    /// New names and values of own parameters, by their index.
+    /// New names and values for parameters of the plan's request, by their index.
     replaced: Vec<(usize, Added)>,
 }
 
@@ -291,7 +292,7 @@ impl Changed {
         self.added = arguments;
     }
 
-    /// Replaces the name and value of an own parameter.
+    /// Replaces the name and value of a parameter of the plan's request.
     pub(super) fn replace(&mut self, at: usize, argument: Added) {
         self.replaced.retain(|(known, _)| *known != at);
         self.replaced.push((at, argument));
@@ -322,7 +323,7 @@ impl Http {
         }
     }
 
-    /// Returns the parameters of a request: own parameters first, then added ones.
+    /// Returns the parameters to send: those of the plan first, then those that pre-processors added.
     pub(super) fn parameters<'a>(
         &'a self,
         changed: &'a Changed,

@@ -96,11 +96,11 @@ pub(crate) fn is_defaults(ctx: &Context<'_>, id: ElementId) -> bool {
         && matches!(gui, "HttpDefaultsGui" | "UrlConfigGui" | "SimpleConfigGui" | "LoginConfigGui")
 }
 
-/// The sampler and its defaults elements, nearest first.
+/// A sampler and the defaults elements in its scope, nearest first.
 struct Chain(Vec<ElementId>);
 
 impl Chain {
-    /// Returns a property, and the element that defines it: the nearest one with a non-empty value.
+    /// Returns the property of the nearest element that has a non-empty value for it, and this element.
     fn find<'a>(&self, ctx: &Context<'a>, name: &str) -> Option<(ElementId, &'a Prop)> {
         let mut last = None;
         for id in &self.0 {

@@ -10,7 +10,7 @@ use super::{Argument, Header, Http};
 use crate::template::Template;
 use crate::template::flag::Flag;
 
-/// A request that scripts have changed. All its strings are evaluated.
+/// An HTTP Request as changed by scripts. All strings have their expressions evaluated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "named as in the plan's elements")]
 pub struct ScriptedRequest {
@@ -39,7 +39,8 @@ pub struct ScriptedRequest {
     pub headers: Vec<(String, String)>,
     /// New name of the sampler, if scripts changed it.
     pub name: Option<String>,
-    /// True if scripts have changed headers that other samplers also send. This change persists for the user.
+    /// True if scripts have changed headers that other samplers also send. The user's later requests then keep this
+    /// change.
     pub lasting: bool,
 }
 
@@ -65,7 +66,7 @@ pub struct ScriptedFile {
 }
 
 impl Http {
-    /// Returns a copy of this request with the changes of scripts.
+    /// Returns a copy of this request with the strings of `given`, the request as scripts have changed it.
     pub fn given(&self, given: ScriptedRequest) -> Self {
         let text = |text: String| Template::Fixed(text.into());
         let flag = Flag::Fixed;

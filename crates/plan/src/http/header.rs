@@ -57,7 +57,7 @@ fn byte(c: char) -> u8 {
     }
 }
 
-/// Tells which of the header lines that a request needs are already present.
+/// Flags for header lines that the plan already contains, so that they are not added to a request.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Present {
     pub(super) host: bool,
@@ -116,7 +116,7 @@ pub fn lines(headers: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Returns the value of a header line if it has this name.
+/// Returns the value of a header line if the line has the name `name`.
 pub(super) fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     // Checking the position of the colon rejects most lines before names are compared.
     (line.get(name.len()) == Some(&b':') && line[..name.len()].eq_ignore_ascii_case(name))
@@ -168,7 +168,7 @@ fn is_token(byte: u8) -> bool {
     c.is_alphanumeric() || !c.is_control() && !" ,;=()<>@:\\\"/[]?{}\t".contains(c)
 }
 
-/// True if there is a line with this name.
+/// Returns true if a header line has the name `name`.
 pub(super) fn has(headers: &[u8], name: &str) -> bool {
     lines(headers).any(|line| value_of(line, name.as_bytes()).is_some())
 }

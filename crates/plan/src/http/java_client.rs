@@ -13,7 +13,7 @@ use super::multipart::escape_name;
 use super::{Http, Request, Unsendable, file, header};
 use crate::env::Env;
 
-/// JMeter's constant boundary between the parts of a body.
+/// Boundary between the parts of a multipart body; constant in this client.
 const BOUNDARY: &str = "---------------------------7d159c1302d0y0";
 const METHODS: [&str; 7] = ["GET", "POST", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"];
 const ACCEPT: &str = "text/html, image/gif, image/jpeg, */*; q=0.2";
@@ -328,7 +328,7 @@ fn write_file_head(
     env.core.give(text);
 }
 
-/// Returns host and port as the client writes them.
+/// Returns the value of the `Host` line as Java's own client writes it: without the default port.
 fn host_line(out: &Request, parts: &url::Parts) -> String {
     let host = &out.url[parts.host.clone()];
     let usual = if out.secure { 443 } else { 80 };
@@ -352,7 +352,7 @@ fn push(headers: &mut Vec<u8>, name: &str, value: &str) {
     headers.extend_from_slice(b"\r\n");
 }
 
-/// Appends a line unless a line with this name is present.
+/// Appends a header line unless a line with this name is present.
 fn add(out: &mut Request, name: &str, value: &str) {
     if !header::has(&out.headers, name) {
         header::push(&mut out.headers, name, value);
@@ -372,7 +372,7 @@ fn illegal(name: &str, value: &str) -> Result<(), Unsendable> {
     Err(Unsendable::new("java.lang.IllegalArgumentException", &message))
 }
 
-/// Replaces the value of the last line with this name, or appends a line.
+/// Replaces the value of the last header line with this name, or appends a line.
 fn set(out: &mut Request, name: &str, value: &str) {
     let mut at = None;
     let mut from = 0;
@@ -407,7 +407,7 @@ fn set_length(out: &mut Request) {
     set(out, "Content-Length", itoa::Buffer::new().format(length));
 }
 
-/// Appends the content of a file. For a missing file, Java's error message differs from HttpClient's.
+/// Appends the content of a file to `out`. The error for a missing file has the message of Java's own client.
 fn append(
     file: &file::FileArgument,
     env: &mut Env<'_>,

@@ -18,7 +18,8 @@ use crate::evaluation;
 use crate::result::SampleResult;
 use crate::template::Template;
 
-/// The last response, if it was a response to an HTTP Request; kept for the HTML Link Parser.
+/// The page of the user's last HTTP Request, kept for the HTML Link Parser. Not used if the last sample was no HTTP
+/// Request.
 #[derive(Debug, Default)]
 pub(crate) struct Page {
     is_http: bool,
@@ -26,7 +27,7 @@ pub(crate) struct Page {
     text: String,
 }
 
-/// New target of a request.
+/// Target that a link or form gives to a request, in place of the plan's.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Target {
     pub(super) protocol: String,
@@ -107,7 +108,7 @@ fn spaced(text: &str) -> String {
     out
 }
 
-/// Returns the content of a `textarea` as JTidy keeps it.
+/// Returns the content of a `textarea` with its blanks as JTidy leaves them: at most one at the start, none at the end.
 fn written(text: &str) -> String {
     let text = text.trim_end_matches(' ');
     let start = text.trim_start_matches(' ');
@@ -130,7 +131,7 @@ fn address(text: &str) -> String {
     out
 }
 
-/// Returns the parameter that a form field sends.
+/// Returns the parameter that a form field sends; `None` for any other element.
 fn field(tag: &Tag<'_>) -> Option<Added> {
     let attribute = |name: &str| spaced(tag.attribute(name).unwrap_or(""));
     let (name, value) = match tag.name() {
@@ -176,7 +177,8 @@ impl Link {
         Some(Self { target, arguments, is_form: false })
     }
 
-    /// Returns the decoded query of the link; `None` if an escape sequence is invalid.
+    /// Returns the query of the link with its escapes decoded, for comparison with patterns. `None` if an escape
+    /// sequence is invalid.
     fn query(&self) -> Option<String> {
         let mut out = String::new();
         for argument in self.arguments.iter().filter(|argument| !argument.name.is_empty()) {

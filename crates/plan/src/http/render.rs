@@ -116,8 +116,8 @@ impl Http {
         self.write(env, out, first)
     }
 
-    /// Returns true if the request's URL names a file. Then prepares the request, to which few other checks apply.
-    /// JMeter compares the sampler's protocol case-sensitively.
+    /// Returns true for a `file:` URL, and then prepares the request for reading the file. The sampler's protocol must
+    /// be `file` in lower case, as in JMeter.
     fn is_of_file(&self, env: &mut Env<'_>, out: &mut Request) -> bool {
         if !out.url.starts_with("file:") || !self.protocol.parsed(env, |name| name == "file") {
             return false;
@@ -206,7 +206,8 @@ impl Http {
         Ok(())
     }
 
-    /// Writes the URL. Returns an error in its host separately, because it counts only if the rest is valid.
+    /// Writes the URL. An error in the host is returned as a value, because it counts only if the rest of the URL is
+    /// valid.
     fn write_url(
         &self,
         env: &mut Env<'_>,
@@ -359,8 +360,8 @@ fn verify(url: &str) -> Result<(), Unsendable> {
         .map_err(|bad| Unsendable::new("java.net.URISyntaxException", &bad.message(url)))
 }
 
-/// Turns a pending exception of an expression into the failure of the sample. The engine handles exceptions that
-/// end the user.
+/// Fails if an expression of the request threw an exception, with that exception. Leaves exceptions that end the user
+/// to the engine.
 pub(super) fn thrown(env: &mut Env<'_>) -> Result<(), Unsendable> {
     match env.core.thrown.take_if(|thrown| !thrown.stops_user()) {
         Some(thrown) => Err(Unsendable::new(thrown.class, &thrown.message)),

@@ -21,12 +21,12 @@ pub struct Resources {
     /// Pattern that a whole URL must match, and pattern that it must not match; empty patterns are ignored.
     pub(super) allow: Pattern,
     pub(super) exclude: Pattern,
-    /// HTML parsers by content type.
+    /// HTML parsers that find the resources in a page, by content type of the page.
     pub parsers: Arc<Parsers>,
 }
 
 impl Resources {
-    /// True if resources are downloaded.
+    /// Returns true if embedded resources are downloaded.
     pub fn are_loaded(&self, env: &mut Env<'_>) -> bool {
         self.enabled.get(env)
     }

@@ -54,7 +54,7 @@ impl Request {
     }
 }
 
-/// Positions of lines in the headers, which change when lines are inserted.
+/// The fields of a request that are positions in its header lines; they move when lines are inserted.
 struct HeaderPositions {
     own_end: usize,
     set_end: usize,

@@ -32,12 +32,12 @@ const WHOLE: Needs = Needs::HEADERS
     .union(Needs::SUBS);
 
 impl Seen {
-    /// Returns the set of all parts, for unknown code.
+    /// Returns all objects and all parts of a result, for code that cannot be examined.
     pub(crate) fn all() -> Self {
         Self { reads: Reads::all(), needs: WHOLE }
     }
 
-    /// Returns the set of the result and all its parts.
+    /// Returns the result with all its parts, and no other object.
     pub(crate) fn whole_result() -> Self {
         Self { reads: Reads::RESULT | Reads::BODY, needs: WHOLE }
     }
@@ -236,7 +236,7 @@ fn is_type(before: &str, rest: &str) -> bool {
     declares && !rest.trim_start().starts_with("in ") || word.ends_with("new")
 }
 
-/// Returns true if a variable's value may become code, because a reference is outside of quotes.
+/// Returns true if a reference `${…}` in the script is outside of quotes, so that a variable's value may become code.
 fn holds_code(script: &str) -> bool {
     let (mut quote, mut before) = (None, ' ');
     let mut letters = script.chars().peekable();

@@ -14,10 +14,10 @@ use super::{CsvDataSet, known, parse, share_of, source};
 use crate::input;
 use crate::plan::GroupId;
 
-/// Maximum length of a line in bytes; a file with a longer line is not a data file.
+/// Maximum length of a line in bytes; a file with a longer line cannot be cut.
 const LONGEST: usize = 16 << 20;
 
-/// A data file that users of several processes read together.
+/// A data file with lines that are divided among the users of several processes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DealtFile {
     /// Name of the file as in the plan.
@@ -75,7 +75,7 @@ impl CsvDataSet {
 }
 
 impl DealtFile {
-    /// Returns true if both files have the same format and the same division of lines, whatever their names.
+    /// Returns true if both files have the same format and the same division of lines; file names may differ.
     pub fn is_dealt_as(&self, other: &Self) -> bool {
         let named = Self { file: self.file.clone(), ..other.clone() };
         *self == named
@@ -159,7 +159,7 @@ fn blanks(into: &mut impl Write, mut count: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Reader of the unchanged lines of a file.
+/// Reader that returns the lines of a file as raw bytes.
 struct RawLines {
     reader: BufReader<File>,
     charset: Charset,

@@ -32,7 +32,7 @@ pub(super) struct Key {
     pub(super) share: Share,
 }
 
-/// A position in a data file, from which lines are taken.
+/// A position in a data file; several users may take lines from the same position.
 #[derive(Debug)]
 pub(super) struct Source {
     lines: Arc<Content>,
