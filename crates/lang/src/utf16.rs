@@ -2,7 +2,7 @@
 //!
 //! A character beyond the basic plane is a pair of escapes. An unpaired half becomes the replacement character.
 
-/// Appends a UTF-16 unit, or keeps it in `high` as the first half of a pair.
+/// Appends a UTF-16 unit. The first half of a pair is kept in `high` until the next unit.
 pub(crate) fn push_unit(out: &mut String, high: &mut Option<u16>, unit: u16) {
     if let Some(first) = high.take() {
         if let Some(Ok(both)) = char::decode_utf16([first, unit]).next() {

@@ -19,12 +19,12 @@ const BYTES_PER_STEP: u64 = 4;
 /// Number of steps between two checks whether the run must stop.
 const SLICE: u64 = 1 << 16;
 
-/// Limits for the evaluations of a thread.
+/// Limits for the evaluations of a thread: a number of steps, and the flag that stops the run.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// Maximum number of steps of one evaluation.
     pub steps: u64,
-    /// Set to true when the run must stop at once.
+    /// Flag that is set to true when the run must stop at once; evaluations then give up.
     pub stop: Arc<AtomicBool>,
 }
 
@@ -133,7 +133,7 @@ pub fn spend(steps: u64) -> bool {
     spend_slowly(steps)
 }
 
-/// Counts bytes of text that are created or found; returns false if the evaluation must end.
+/// Counts bytes of created or found text as steps, four bytes per step; returns false if the evaluation must end.
 #[inline]
 pub fn spend_bytes(bytes: usize) -> bool {
     spend(bytes as u64 / BYTES_PER_STEP)

@@ -43,8 +43,8 @@ fn field<'a>(bytes: &'a [u8], which: &str) -> Result<(u8, &'a [u8], &'a [u8]), S
     }
 }
 
-/// Appends the tag of a field and a placeholder for its length, which [`end_field`] fills in. Returns the position to
-/// pass to it.
+/// Appends the tag of a field and a placeholder for its length, which [`end_field`] fills in. Returns the start
+/// position of the value, for [`end_field`].
 pub fn begin_field(tag: u8, out: &mut Vec<u8>) -> usize {
     out.extend_from_slice(&[tag, 0, 0, 0]);
     out.len()

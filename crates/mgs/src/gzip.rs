@@ -19,7 +19,7 @@ impl Gzip {
         Self { compress: None, level: level.clamp(1, 9), decompress: None }
     }
 
-    /// Appends the bytes compressed by gzip.
+    /// Compresses bytes by gzip and appends the result.
     pub fn compress(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
         let level = Compression::new(self.level);
         let state = self.compress.get_or_insert_with(|| Compress::new(level, false));
@@ -41,7 +41,7 @@ impl Gzip {
         Ok(())
     }
 
-    /// Appends the decompressed content of one gzip member, at most `most` bytes.
+    /// Decompresses one gzip member and appends its content; fails above `most` bytes.
     pub fn decompress(
         &mut self,
         bytes: &[u8],

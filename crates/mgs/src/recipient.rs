@@ -33,7 +33,7 @@ pub enum Transport {
     Sm2Encrypted,
 }
 
-/// The gateway's public key for one way of transport.
+/// The gateway's public key, in the form that one way of key transport needs.
 #[derive(Debug)]
 pub enum Recipient {
     Rsa(Box<Rsa>, Transport),
@@ -83,8 +83,9 @@ pub fn fill(bytes: &mut [u8]) {
     let _ = aws_lc_rs::rand::fill(bytes);
 }
 
-/// The random or given secret of a request. For an agreement, its first 32 bytes are a private key. Otherwise it is the
-/// key to encrypt, followed by the initialisation vector if the gateway takes that from the secret too.
+/// The random or given secret of a request. In a key agreement, its first 32 bytes are a private key. Otherwise it
+/// begins with the cipher's key, which is encrypted for the gateway. The initialisation vector follows if the gateway
+/// takes it from the secret.
 pub type Secret = [u8; 48];
 
 /// Length of an elliptic curve's private key in bytes.

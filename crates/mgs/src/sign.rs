@@ -41,7 +41,7 @@ pub enum Encoding {
 pub struct Signing {
     pub digest: Digest,
     pub join: Join,
-    /// Text between the secret and the sign string.
+    /// Separator between the secret and the sign string, such as `&`.
     pub separator: String,
     pub secret: Vec<u8>,
     pub encoding: Encoding,

@@ -93,7 +93,7 @@ pub struct Compiled {
 /// Stack size in bytes of the compiling thread: each level of the plan's tree needs some stack.
 const STACK: usize = 32 << 20;
 
-/// Compiles a document.
+/// Compiles a document to a plan, on a thread with a large stack.
 pub fn compile(doc: &Document, settings: &Settings) -> Compiled {
     std::thread::scope(|scope| {
         let deep = std::thread::Builder::new().name("compile".into()).stack_size(STACK);
@@ -174,9 +174,11 @@ struct Walk<'a> {
     groups: HashMap<ElementId, GroupId>,
     /// Index in `Plan::controllers` of each controller compiled so far.
     controllers: HashMap<ElementId, ControllerId>,
-    /// Sample Timeouts for the samplers of the current thread, which is a group or a branch.
+    /// Indexes in `Plan::timeouts` of the Sample Timeouts for the samplers of the current JMeter thread, which is a
+    /// group or a branch.
     timeouts: Vec<u32>,
-    /// True while a branch of a Parallel Controller with a parent sample is compiled.
+    /// True while a branch of a Parallel Controller with a parent sample is compiled; its samples are not passed to
+    /// listeners separately.
     silent: bool,
     /// Number of state slots that the current group uses so far.
     slots: u32,

@@ -137,13 +137,14 @@ pub struct Owner {
 /// The part of a plan that only Java can run.
 #[derive(Clone, Debug, Default)]
 pub struct JavaBacked {
-    /// Elements that Java knows, in the order in which samplers refer to them.
+    /// Elements that Java knows; a [`JavaBackedId`] is an index in this list.
     pub elements: Vec<Element>,
     /// Samplers that Java knows.
     pub owners: Vec<Owner>,
     /// Settings for compiling samplers that scripts have changed; `None` if Java knows no natively run sampler.
     pub settings: Option<Arc<Settings>>,
-    /// Expressions with functions that run scripts, as written in the file: `${__groovy(…)}`.
+    /// Expressions that Java evaluates because they contain functions that run scripts, as written in the file:
+    /// `${__groovy(…)}`.
     pub texts: Vec<Box<str>>,
     /// Range of expressions for each block of [`Plan::variables`](crate::plan::Plan::variables), evaluated before the
     /// block.
@@ -167,7 +168,7 @@ pub struct JavaBacked {
     pub keeps_previous: bool,
     /// True if an element that processes a transaction reads the result of the previous sample.
     pub previous_of_transactions: bool,
-    /// True if a script reads the previous sampler.
+    /// True if a script may read the sampler that ran before, because the plan mentions `previousSampler`.
     pub previous_sampler: bool,
 }
 

@@ -22,7 +22,7 @@ use crate::template::Template;
 use crate::vars::{Names, VarId};
 use crate::websocket::{FrameFilter, Heartbeat, WebSocket};
 
-/// Index of a thread group.
+/// Index of a thread group in [`Plan::groups`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupId(pub u32);
 
@@ -33,17 +33,17 @@ impl GroupId {
     }
 }
 
-/// Index of a controller.
+/// Index of a controller in [`Plan::controllers`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ControllerId(pub u32);
-/// Index of a sampler.
+/// Index of a sampler in [`Plan::samplers`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SamplerId(pub u32);
-/// Index of a listener that processes results.
+/// Index of a listener in [`Plan::listeners`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ListenerId(pub u32);
 
-/// Index of a Synchronizing Timer.
+/// Index of the barrier of a Synchronizing Timer. Copies of a timer for several groups have the same barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BarrierId(pub u32);
 
@@ -88,8 +88,7 @@ pub struct Plan {
     pub sessions: Vec<Session>,
     /// True if the plan has HTML Link Parsers, for which every response is kept.
     pub follows_links: bool,
-    /// True if an expression calls `__samplerName`. Between two samples it returns the name of the previous
-    /// sampler.
+    /// True if an expression calls `__samplerName`, which returns the name of the previous sampler between two samples.
     pub asks_for_sampler: bool,
     /// HTTP Cookie Manager elements.
     pub cookie_managers: Vec<CookieManager>,
@@ -125,7 +124,8 @@ pub struct Plan {
     pub java_backed: JavaBacked,
     /// Jars and folders for Java's class path (`TestPlan.user_define_classpath`).
     pub class_path: Vec<String>,
-    /// True if the name of a Transaction Controller calls functions.
+    /// True if the name of a Transaction Controller contains function calls, so that it must be evaluated for each
+    /// transaction.
     pub names_call: bool,
     /// Hash of the plan's XML and of the properties.
     pub hash: u64,
@@ -343,8 +343,8 @@ impl ControllerKind {
         }
     }
 
-    /// Returns true for loops: Flow Control Actions can break them, and they restart with each iteration of their
-    /// parent.
+    /// Returns true for loop controllers. Flow Control Actions can break loops, and loops restart with each iteration
+    /// of their parent.
     pub fn iterates(&self) -> bool {
         matches!(self, Self::Loop { .. } | Self::While(_) | Self::ForEach(_))
     }
@@ -512,7 +512,7 @@ pub struct Sampler {
     pub controller: ControllerId,
     /// Pre-processors, in JMeter's order.
     pub before: Vec<Before>,
-    /// Time limits of Sample Timeouts, in milliseconds: indexes into `Plan::timeouts`.
+    /// Sample Timeouts that apply to the sampler: indexes into `Plan::timeouts`.
     pub timeouts: Vec<u32>,
     /// Timers in scope; their delays are added up.
     pub timers: Vec<Timer>,

@@ -29,8 +29,8 @@ pub struct SampleResult {
     pub tells_sampler_data: bool,
     /// True for an HTTP request.
     pub http: bool,
-    /// HTTP method; empty if the request failed before its method was known. This field, and those up to
-    /// `has_location`, are set only if sampler data is needed.
+    /// HTTP method; empty if the request failed before its method was known. Like `cookies`, `query_string`,
+    /// `redirect_location` and `has_location`, set only if sampler data is needed.
     pub method: String,
     /// Cookies that the request sent.
     pub cookies: String,
@@ -62,7 +62,7 @@ pub struct SampleResult {
     pub latency: u64,
     /// Time to establish the connection, in nanoseconds; 0 for a reused connection.
     pub connect: u64,
-    /// Idle time within the sample, in nanoseconds; negative if its sub-results report more time than has actually
+    /// Idle time within the sample, in nanoseconds; negative if the sub-results report more time than has actually
     /// passed.
     pub idle: i64,
     /// Bytes received: headers and body as transferred.
@@ -71,7 +71,7 @@ pub struct SampleResult {
     pub headers_size: u64,
     /// Bytes sent.
     pub sent: u64,
-    /// Number of samples in this result. The children of a transaction are counted elsewhere.
+    /// Number of samples in this result, normally 1. Samples inside a transaction count in their own results.
     pub count: u32,
     /// Number of failed samples in this result.
     pub errors: u32,
@@ -79,8 +79,7 @@ pub struct SampleResult {
     pub ignore: bool,
     /// Loop control or stop that an assertion or processor requested.
     pub request: Request,
-    /// True for a sub-result that repeats the parent's own response, in its state before the parent had
-    /// sub-results.
+    /// True for a sub-result with the parent's own response, copied before the parent got sub-results.
     pub raw: bool,
     /// True if JMeter reports 0 active users for this result: it is a sub-result of a sub-result (and if it is
     /// `raw`, its thread name is also empty), or it was interrupted together with its parent.
@@ -93,32 +92,32 @@ pub struct SampleResult {
     pub sub_count: usize,
 }
 
-/// Thread name and active users of a result.
+/// Thread name and numbers of active users of a result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Thread {
     /// JMeter's name of the user's thread; empty if unknown.
     pub name: String,
-    /// Active users of the group, and of all groups.
+    /// Number of active users in the group, and in all groups.
     pub active: (u32, u32),
 }
 
 /// Loop control or stop that the processing of a sample requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Request {
-    /// No request: continue.
+    /// Continues: nothing is requested.
     #[default]
     Nothing,
-    /// Leave the loop around the sampler.
+    /// Leaves the loop around the sampler.
     BreakLoop,
-    /// Start the next iteration of the loop around the sampler.
+    /// Starts the next iteration of the loop around the sampler.
     NextLoopIteration,
-    /// Start the group's next iteration.
+    /// Starts the group's next iteration.
     NextIteration,
-    /// End this user.
+    /// Ends the user of the sample.
     StopUser,
-    /// End the run after the samples in flight are complete.
+    /// Ends the run after the samples in flight are complete.
     StopTest,
-    /// End the run at once.
+    /// Ends the run at once.
     StopTestNow,
 }
 
@@ -211,7 +210,7 @@ impl SampleResult {
         own.chain(self.subs().iter().filter_map(Self::is_as_expected)).reduce(|a, b| a && b)
     }
 
-    /// Appends a cleared entry for one more assertion.
+    /// Appends an empty assertion result for the assertion `name`, and returns it.
     pub fn add_assertion(&mut self, name: &str) -> &mut AssertionResult {
         if self.assertions.len() == self.assertion_count {
             self.assertions.push(AssertionResult::default());
@@ -225,7 +224,7 @@ impl SampleResult {
         entry
     }
 
-    /// Puts the last added entry back into the list, after the caller has taken it out.
+    /// Puts the last added assertion result back into the list, after the caller has taken it out.
     pub fn put_assertion(&mut self, entry: AssertionResult) {
         if let Some(last) = self.assertion_count.checked_sub(1) {
             self.assertions[last] = entry;
@@ -242,7 +241,7 @@ impl SampleResult {
         &self.subs[..self.sub_count]
     }
 
-    /// Appends a cleared entry for one more sub-result.
+    /// Appends an empty sub-result, and returns it.
     pub fn add_sub(&mut self) -> &mut SampleResult {
         if self.subs.len() == self.sub_count {
             self.subs.push(SampleResult::default());
@@ -253,12 +252,13 @@ impl SampleResult {
         entry
     }
 
-    /// Returns the first message of an assertion, as result files show it.
+    /// Returns the message of the first assertion that has one, as result files show it.
     pub fn failure_message(&self) -> Option<&str> {
         self.assertions().iter().find(|entry| entry.has_message).map(|entry| &*entry.message)
     }
 
-    /// Copies the fields of this result that a sub-result shows into an empty result.
+    /// Copies the fields about request, response and times into an empty result, without label, assertion results and
+    /// sub-results.
     pub fn show_in(&self, to: &mut Self) {
         to.code.push_str(&self.code);
         to.message.push_str(&self.message);
@@ -300,8 +300,8 @@ impl SampleResult {
         }
     }
 
-    /// Returns the thread name of this result, and the active users of its group and of all groups. `name` and
-    /// `active` are the values of the result's user.
+    /// Returns the thread name of this result, and the numbers of active users in its group and in all groups. `name`
+    /// and `active` are the values of the result's user, which apply unless Java set others.
     pub fn thread_of<'a>(&'a self, name: &'a str, active: (u32, u32)) -> (&'a str, (u32, u32)) {
         match &self.thread {
             Some(thread) => (&thread.name, thread.active),

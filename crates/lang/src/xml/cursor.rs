@@ -64,7 +64,8 @@ impl<'t> Cursor<'t> {
         Some(self.take_while(is_name))
     }
 
-    /// Returns an error at this position. At the end of the text it is always the error for a premature end.
+    /// Returns an error at this position. At the end of the text, the error is always that of a premature end, whatever
+    /// the message.
     pub(super) fn fault(&self, message: impl Into<String>) -> Fault {
         if self.is_at_end() { Fault::cut() } else { Fault::new(message) }
     }

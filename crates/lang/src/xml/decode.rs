@@ -7,7 +7,8 @@ use std::borrow::Cow;
 
 use super::fault::Fault;
 
-/// Returns a document's text, and the error of the invalid bytes after it.
+/// Returns a document's text up to the first invalid bytes, and the error about these bytes, if there are any. Fails
+/// for an unknown encoding.
 pub(super) fn decode(bytes: &[u8]) -> Result<(Cow<'_, str>, Option<Fault>), Fault> {
     let (encoding, bytes) = match bytes {
         [0xEF, 0xBB, 0xBF, rest @ ..] => (None, rest),

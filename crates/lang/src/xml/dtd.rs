@@ -323,7 +323,8 @@ impl Reader {
     }
 }
 
-/// Parses the text of an entity up to its quote. Character references are resolved, others stay.
+/// Parses the text of an entity up to its closing quote. Resolves character references and keeps other references
+/// unchanged.
 fn entity_value(cursor: &mut Cursor<'_>, quote: char) -> Result<String, Fault> {
     let mut value = String::new();
     loop {

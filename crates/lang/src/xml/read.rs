@@ -70,7 +70,7 @@ pub fn read_for_saxon(text: &str) -> Result<Tree, String> {
     })
 }
 
-/// Replaces all line ends by line feeds.
+/// Replaces each line end (CR, or CR LF) by a line feed.
 fn with_line_ends(text: &str) -> Cow<'_, str> {
     if text.contains('\r') {
         Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))

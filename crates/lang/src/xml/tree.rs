@@ -21,8 +21,8 @@ pub enum Kind {
     Namespace,
     Attribute,
     Text,
-    /// Text of a CDATA section. In the DOM it is a separate node, but in XPath it is one text node with the text
-    /// nodes next to it.
+    /// Text of a CDATA section: a separate node in the DOM, but in XPath one text node together with adjacent text
+    /// nodes.
     CData,
     Comment,
     Instruction,
@@ -42,7 +42,7 @@ impl Span {
 struct Node {
     kind: Kind,
     parent: u32,
-    /// The number after the last node inside this node.
+    /// Number of the first node after this node and its descendants.
     end: u32,
     /// The previous sibling, or the node's own number if it is the first.
     previous: u32,
@@ -270,7 +270,7 @@ pub struct Attribute {
 #[derive(Debug)]
 pub struct Builder {
     tree: Tree,
-    /// Elements that are open, each with its last child so far.
+    /// The document and the open elements, outermost first, each with its last child so far.
     open: Vec<(u32, Option<u32>)>,
 }
 

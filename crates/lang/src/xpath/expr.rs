@@ -294,7 +294,8 @@ impl Function {
         }
     }
 
-    /// Returns true if the function takes sets of nodes without converting them.
+    /// Returns true if the function accepts a set of several nodes as argument, because it does not convert the set to
+    /// a single value.
     pub(super) fn takes_sets(self) -> bool {
         matches!(self, Self::Count | Self::Boolean | Self::Not | Self::Sum | Self::Id)
     }

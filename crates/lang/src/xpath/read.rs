@@ -403,7 +403,7 @@ fn step(axis: Axis, test: Test) -> Step {
 }
 
 /// Merges `//name` into one step if no predicate depends on positions. If a path consists of this step only, Xalan
-/// looks it up by whole names.
+/// compares whole names in the step.
 fn joined(steps: Vec<Step>, from: Option<&From>) -> Vec<Step> {
     let any = step(Axis::DescendantOrSelf, Test::Node);
     let own: Vec<&Step> =

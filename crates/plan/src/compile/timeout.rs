@@ -24,7 +24,7 @@ impl Walk<'_> {
     }
 }
 
-/// True if the sampler can be interrupted.
+/// Returns true if Sample Timeouts apply to this kind of sampler, because it can be interrupted.
 pub(super) fn applies(kind: &SamplerKind) -> bool {
     match kind {
         SamplerKind::Http(_)

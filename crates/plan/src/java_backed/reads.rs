@@ -73,7 +73,7 @@ pub(crate) fn of_script(script: &str, role: Option<Role>, shell: bool) -> Seen {
     seen
 }
 
-/// Returns the parts that are read through one name. `rest` is the source after the name.
+/// Returns the parts that a script reads through the object `word`. `rest` is the source after this name.
 fn of_word(word: &str, rest: &str, before: &str, role: Option<Role>, shell: bool) -> Seen {
     let sampling = role == Some(Role::Sampler);
     match word {
@@ -136,7 +136,8 @@ fn of_context(rest: &str) -> Seen {
     }
 }
 
-/// Returns the parts that are read through the previous sample's result.
+/// Returns the parts that a script reads through the result of the previous sample. `rest` is the source after its
+/// name.
 fn of_previous(rest: &str) -> Seen {
     let mut seen = of_result(rest);
     seen.reads |= Reads::PREVIOUS;
