@@ -55,8 +55,8 @@ struct Slot {
 #[derive(Debug)]
 pub(crate) struct Slots {
     all: Box<[Slot]>,
-    /// The lower half is the number of the topmost slot. The upper half is a generation, by which a changed stack
-    /// differs even if the same slot is on top again (ABA problem).
+    /// Top of the stack. The lower half is the number of the topmost slot. The upper half is a generation, by which a
+    /// changed stack differs even if the same slot is on top again (ABA problem).
     top: AtomicU64,
 }
 

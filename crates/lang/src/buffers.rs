@@ -7,7 +7,7 @@ pub struct Buffers {
 }
 
 impl Buffers {
-    /// Returns an empty buffer, which the caller returns with [`Buffers::give`] after use.
+    /// Returns an empty buffer, which the caller gives back with [`Buffers::give`] after use.
     #[inline]
     pub fn take(&mut self) -> String {
         self.idle.pop().unwrap_or_default()

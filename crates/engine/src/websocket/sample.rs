@@ -253,7 +253,7 @@ impl WebSockets {
         Some((index, work))
     }
 
-    /// Completes the sample as successful; contains the frame that the sample read, if any.
+    /// Completes the sample as successful. `frame` is the frame that the sample read, if any.
     pub(super) fn succeed(
         &mut self,
         on: &mut On<'_, '_>,

@@ -184,7 +184,7 @@ impl Sender {
         Up::Heartbeat { origin: self.origin, epoch: self.epoch }
     }
 
-    /// Returns the oldest unacknowledged records, at most [`WINDOW`], to send or resend.
+    /// Returns the oldest unacknowledged records, at most `WINDOW`, to send or resend.
     pub fn due(&self) -> impl Iterator<Item = &Record> {
         self.spool.iter().take(WINDOW)
     }

@@ -78,9 +78,9 @@ pub fn wait(
 
 enum Input {
     Bus(Event),
-    /// Output of the working process of run number `.0` of this agent.
+    /// Output of the working process, with the number of the run among those of this agent.
     Output(u64, Vec<u8>),
-    /// The working process of run number `.0` of this agent has closed its output.
+    /// The working process of the run with this number has closed its output.
     OutputEnded(u64),
 }
 
@@ -133,7 +133,7 @@ struct Work {
     patience: Duration,
     /// Time at which the process ended, and how it ended.
     ended: Option<(Instant, String)>,
-    /// True if the coordinator has released the agent.
+    /// True if the coordinator has released the agent, or was silent for longer than `patience`.
     closed: bool,
 }
 

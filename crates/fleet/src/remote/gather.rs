@@ -480,7 +480,7 @@ impl<'a> Gather<'a> {
         self.wait("the agent to store its files", note, |agent| agent.placed)
     }
 
-    /// Waits until fewer than [`QUEUED`] bytes are queued for a connection.
+    /// Waits until at most [`QUEUED`] bytes are queued for a connection.
     fn room(&mut self, at: usize, note: &mut dyn FnMut(&str)) -> Result<(), String> {
         while self.coming[at].line.queued() > QUEUED {
             if let Ok((number, heard)) = self.heard.recv_timeout(Duration::from_millis(5)) {

@@ -76,7 +76,7 @@ impl Relay {
         }
     }
 
-    /// Executes an order of the coordinator: sends it to all workers.
+    /// Executes an order of the coordinator, mostly by sending the order to all workers.
     pub(crate) fn execute(&mut self, order: ToWorker) {
         match order {
             ToWorker::Plan(_) => {}

@@ -34,7 +34,7 @@ pub(crate) fn merge(parts: &[Part], into: &Path, are_rows: bool) -> io::Result<(
     out.flush()
 }
 
-/// Writes the rows of all parts in the order of time.
+/// Writes CSV rows of all parts in the order of time, or XML elements part by part.
 pub(crate) fn merge_into(parts: &[Part], out: &mut impl Write, are_rows: bool) -> io::Result<()> {
     if !are_rows {
         for part in parts {

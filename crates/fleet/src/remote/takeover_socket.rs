@@ -31,7 +31,7 @@ const MOST: Duration = Duration::from_secs(120);
 /// Pause between two attempts while the agent is leaving.
 const TICK: Duration = Duration::from_millis(200);
 
-/// Starts to accept streams that replace the agent's own stream.
+/// Starts a thread that accepts streams to replace the agent's own stream, until the process ends.
 pub(super) fn listen(folder: &Path, reader: Arc<OrderReader>) -> io::Result<()> {
     let listener = at(folder, |path| UnixListener::bind(path))?;
     let takes = std::thread::Builder::new().name("again".into()).spawn(move || {
