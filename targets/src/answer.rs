@@ -1,8 +1,8 @@
 //! The answer to one request: a script of steps that the reactor runs on the connection.
 //!
-//! Bytes sent before any other step go to `now`; they reach the socket in one write, without allocation once buffers
-//! are warm. The rest is a queue of [`Step`]s. A script without [`Step::Close`], [`Step::Reset`] or [`Step::Stall`] at
-//! its end leaves the connection open for the next request.
+//! Bytes that the service sends before any other step are collected in `now`; they reach the socket in one write,
+//! without allocation once buffers are warm. The rest is a queue of [`Step`]s. A script without [`Step::Close`],
+//! [`Step::Reset`] or [`Step::Stall`] at its end leaves the connection open for the next request.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::service::Nanos;
 #[derive(Debug)]
 pub(crate) enum Step {
     Send(Vec<u8>),
-    /// Step: repeat the bytes until this many were sent (`u64::MAX`: until the peer closes).
+    /// Step: repeat the pattern until this number of bytes was sent (`u64::MAX`: until the peer closes).
     Repeat(Arc<[u8]>, u64),
     /// Step: send nothing until this time.
     Until(Nanos),
@@ -24,7 +24,7 @@ pub(crate) enum Step {
     Count,
     /// Step: send pending bytes, then FIN.
     Close,
-    /// Step: drop the connection at once with RST; unsent bytes are lost.
+    /// Step: drop the connection immediately with RST; unsent bytes are lost.
     Reset,
     /// Step: neither answer nor close until the peer closes.
     Stall,

@@ -37,12 +37,13 @@ struct Auth {
     refused: AtomicU64,
     failed: AtomicU64,
     traced: AtomicU64,
-    /// Number of connections opened to the store, and the longest wait for a pooled connection in nanoseconds.
+    /// Number of connections opened to the token store.
     opened: AtomicU64,
+    /// Longest wait for a pooled connection to the token store, in nanoseconds.
     longest_wait: AtomicU64,
 }
 
-/// Idle connections to the store, and the number of further connections that may be opened.
+/// Pool of idle connections to the token store, with the number of further connections that may be opened.
 struct Pool {
     state: Mutex<(Vec<TcpStream>, usize)>,
     returned: Condvar,
@@ -186,7 +187,7 @@ impl Auth {
     }
 }
 
-/// Looks up a token in the token store.
+/// Looks up a token in the token store over this connection; returns true if the store has it.
 fn ask(mut store: &TcpStream, token: &[u8]) -> io::Result<bool> {
     let key = [b"token:", token].concat();
     let mut command = format!("*2\r\n$3\r\nGET\r\n${}\r\n", key.len()).into_bytes();

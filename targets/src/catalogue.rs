@@ -37,7 +37,7 @@ pub struct TargetInfo {
 #[derive(Debug, Clone, Copy)]
 pub struct OptionInfo {
     pub key: &'static str,
-    /// Default value of the option; empty if the option is absent unless given.
+    /// Default value of the option; empty if the option has no default.
     pub default: &'static str,
     pub what: &'static str,
 }
@@ -116,7 +116,7 @@ const MIRROR: [OptionInfo; 2] = [
     option("keep", "100000", "requests held in memory"),
 ];
 
-/// The options of `service` or `limiter`, plus the options of the event loop that affect connections.
+/// Builds the list of options of `service` or `limiter`: those given, and those for faults of the event loop.
 macro_rules! with_habits {
     ($($own:expr,)*) => {
         [
@@ -342,7 +342,7 @@ static NAMES: [TargetInfo; 21] = [
     },
 ];
 
-/// Returns all targets. Options of every target (TLS, backlog) are in [`TargetInfo::common`].
+/// Returns all targets in the order of the list. Options of every target (TLS, backlog) are in [`TargetInfo::common`].
 pub fn names() -> &'static [TargetInfo] {
     &NAMES
 }

@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 use crate::error::Error;
 
-/// TLS settings of a target. The certificate is self-signed (P-256) and created at the start.
+/// TLS settings of a target. The target creates a P-256 certificate at the start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TlsConfig {
     pub tls12: bool,
@@ -21,7 +21,7 @@ pub struct TlsConfig {
     pub names: String,
     /// True if the server's certificate is expired.
     pub expired: bool,
-    /// File to write the PEM certificate of the issuing authority to. If empty, the server's certificate is
+    /// File to which the PEM certificate of the issuing authority is written. If empty, the server's certificate is
     /// self-signed.
     pub certificate: String,
 }
@@ -43,7 +43,7 @@ impl Default for TlsConfig {
 #[derive(Debug, Clone)]
 pub struct Config {
     pub name: String,
-    /// Address of the target to listen on. Port 0 means any free port.
+    /// Address on which the target listens. Port 0 means any free port.
     pub listen: SocketAddr,
     pub tls: Option<TlsConfig>,
     pub options: Vec<(String, String)>,
@@ -74,7 +74,7 @@ impl Config {
         self
     }
 
-    /// Lets the target start processes of this program with these arguments.
+    /// Sets the command-line arguments with which a target with several processes starts them.
     pub fn respawn(mut self, arguments: impl IntoIterator<Item = OsString>) -> Self {
         self.respawn = Some(arguments.into_iter().collect());
         self

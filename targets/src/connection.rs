@@ -15,8 +15,8 @@ use crate::answer::Step;
 use crate::scratch::Scratch;
 use crate::service::Nanos;
 
-/// Maximum input in bytes that is buffered while an answer is sent. Above it the socket is not read, so the TCP window
-/// closes.
+/// Maximum number of input bytes that are buffered while an answer is sent. Above it the socket is not read, so that
+/// the TCP window closes.
 const INPUT_AHEAD: usize = 1 << 20;
 
 pub(crate) struct Connection {
@@ -24,27 +24,30 @@ pub(crate) struct Connection {
     tls: Option<Box<ServerConnection>>,
     /// Decrypted input bytes that are not parsed yet.
     pub(crate) input: Vec<u8>,
+    /// Output bytes of which the first `written` were written to the socket.
     output: Vec<u8>,
     written: usize,
     /// Remaining steps of the answer that is being sent.
     pub(crate) script: VecDeque<Step>,
+    /// True if an answer is being sent.
     pub(crate) busy: bool,
     /// Time at which the last bytes of the connection arrived.
     pub(crate) arrived: Nanos,
-    /// Time at which the request being answered had arrived.
+    /// Time at which the last byte of the request being answered arrived.
     pub(crate) received: Nanos,
+    /// Number of the connection on this target, from 1 in the order of accepting.
     pub(crate) number: u64,
     /// Number of requests on the connection that were answered or are being answered.
     pub(crate) order: u64,
-    /// Number of the valid timer; older timers of this connection are ignored.
+    /// Number of the timer that is in force; earlier timers of this connection are ignored.
     pub(crate) timer: u32,
-    /// Time for which the first step of the answer's script waits.
+    /// Time until which the first remaining step of the answer waits; `None` if the step does not wait.
     pub(crate) waits_until: Option<Nanos>,
-    /// Time at which the connection is cut if no request arrives.
+    /// Time at which the connection is cut if no request arrives; `None` for never.
     pub(crate) cut_at: Option<Nanos>,
     pub(crate) continued: bool,
     pub(crate) stalled: bool,
-    /// True if the peer closed its side.
+    /// True if the peer closed its side of the connection.
     pub(crate) ended: bool,
     /// True if this side is closed, and the peer's close is awaited.
     pub(crate) closing: bool,
@@ -134,7 +137,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Writes pending output of the connection; true if all of it was written.
+    /// Writes pending output of the connection; returns true if all of it was written.
     pub(crate) fn flush(&mut self) -> io::Result<bool> {
         if self.is_flushed() {
             return Ok(true);

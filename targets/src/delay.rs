@@ -2,8 +2,8 @@
 //!
 //! A delay lasts from the arrival of a request's last byte in the kernel until the whole answer was handed to the
 //! kernel. `GET /stats` returns count, mean and percentiles of the delays so far in milliseconds, and `GET
-//! /stats/reset` clears them; neither is delayed or counted. The percentiles are exact: every delay is stored (4 bytes
-//! each, in nanoseconds up to 4.29 s).
+//! /stats/reset` clears them; these two requests are neither delayed nor counted. The percentiles are exact: every
+//! delay is stored (4 bytes each, in nanoseconds up to 4.29 s).
 
 use serde_json::{Value, json};
 

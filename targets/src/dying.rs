@@ -1,7 +1,8 @@
 //! `dying`: serves like `fixed`, then closes its listener and all connections for a while, then serves again on the
 //! same port.
 //!
-//! Each life has its own reactor. Options: `up` and `down` in milliseconds, `times` (0: endless), `size`.
+//! Each time of serving, a *life*, has its own reactor. Options: `up` and `down` in milliseconds, `times` (0: endless),
+//! `size`.
 
 use std::io::Read;
 use std::net::{SocketAddr, TcpListener};
@@ -19,11 +20,12 @@ use crate::fixed::Fixed;
 use crate::reactor::Reactor;
 
 pub(crate) struct Life {
-    /// The user's configuration, with the port that was bound.
+    /// The user's configuration, with the port that the first life was bound to.
     config: Config,
     tls: Option<Arc<ServerConfig>>,
     up: Duration,
     down: Duration,
+    /// Number of further times that the target closes its listener and connections.
     deaths: u64,
 }
 
@@ -49,7 +51,7 @@ impl Life {
         })
     }
 
-    /// Alternates between serving and being down until the other end of `end` closes.
+    /// Alternates between serving and being down until the target is stopped, which closes the other end of `end`.
     pub(crate) fn live(&mut self, first: Socket, end: &UnixStream) {
         let mut listener = Some(TcpListener::from(first));
         loop {
@@ -88,7 +90,7 @@ enum Over {
     Stopped,
 }
 
-/// Waits for this long; true if the target was stopped meanwhile.
+/// Waits for the given time; returns true if the target was stopped meanwhile.
 fn waits(mut end: &UnixStream, time: Duration) -> bool {
     end.set_read_timeout(Some(time)).is_err() || end.read(&mut [0]).is_ok()
 }

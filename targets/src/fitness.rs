@@ -20,7 +20,7 @@ use crate::request::Request;
 use crate::service::{Nanos, Service};
 
 pub(crate) struct Fitness {
-    /// Time at which each worker is free, earliest first.
+    /// Time at which each worker will be free, the earliest first.
     free_at: BinaryHeap<Reverse<Nanos>>,
     scale: f64,
     seeded: Option<Seeded>,
@@ -49,7 +49,7 @@ impl Fitness {
         })
     }
 
-    /// Draws the sleep of the next request in milliseconds, before scaling.
+    /// Draws the sleep of the next request in milliseconds, before it is scaled by `scale`.
     fn sleep_ms(&mut self) -> u32 {
         let number = match &mut self.seeded {
             Some(seeded) => (seeded.next() % 1500) as u32,

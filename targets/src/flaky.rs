@@ -25,7 +25,7 @@ enum Fault {
 }
 
 pub(crate) struct Flaky {
-    /// Each fault with the upper bound of its interval of random numbers within [0, 1).
+    /// Faults, each with the upper bound of its part of [0, 1): a random number in that part causes the fault.
     faults: Vec<(f64, Fault)>,
     random: Seeded,
 }

@@ -43,7 +43,8 @@ pub(crate) fn start(config: &Config) -> Result<Running, Error> {
     Ok(Running { addr, tls: true, wake: Some(wake), thread: Some(thread), journal })
 }
 
-/// Creates a verifier that accepts the certificates of a key store or PEM file, and clients without a certificate.
+/// Creates a verifier that accepts clients without a certificate, and those whose certificate is in a key store or PEM
+/// file or was issued by one there.
 fn clients(file: &str) -> Result<Arc<dyn ClientCertVerifier>, Error> {
     let refused = |why: &dyn std::fmt::Display| bad("clients", file, why);
     let bytes = std::fs::read(file).map_err(|error| refused(&error))?;
@@ -80,7 +81,7 @@ fn accept(
     }
 }
 
-/// Forwards bytes between client and backend until either closes.
+/// Forwards bytes between a client and the backend until one of them closes.
 fn pass(client: &TcpStream, to: SocketAddr, server: Arc<ServerConfig>) -> io::Result<()> {
     client.set_nodelay(true)?;
     let mut tls = ServerConnection::new(server).map_err(io::Error::other)?;
@@ -156,7 +157,8 @@ fn shake_hands(client: &TcpStream, tls: &mut ServerConnection) -> io::Result<()>
     Ok(())
 }
 
-/// Builds the header that describes the connection to the backend.
+/// Builds the header with which the backend learns the client's TLS version, kind of handshake, server name and
+/// certificate.
 fn header(tls: &ServerConnection) -> String {
     let version = tls.protocol_version().map_or_else(String::new, |version| format!("{version:?}"));
     let kind = match tls.handshake_kind() {
@@ -168,7 +170,7 @@ fn header(tls: &ServerConnection) -> String {
     format!("X-TLS: {version} {kind} {name} {client}\r\n")
 }
 
-/// Returns `CN=…` of a certificate. The last common name in the certificate is the subject's.
+/// Returns `CN=…` of a certificate's subject: the last common name in the certificate.
 fn common_name(certificate: &CertificateDer<'_>) -> String {
     // Object identifier 2.5.4.3, followed by type and length of the text.
     let mark = [6, 3, 0x55, 4, 3];

@@ -24,7 +24,7 @@ pub struct Recorded {
     /// The target of the request as sent: path and query, not decoded.
     pub target: String,
     pub version: String,
-    /// Raw header lines of the request in the order of sending.
+    /// Header lines of the request as sent, in their order.
     pub headers: Vec<String>,
     /// The body of the request without transfer coding.
     pub body: Vec<u8>,

@@ -46,10 +46,10 @@ use options::{choice, filled, list};
 use signature::{Rule, milliseconds};
 use stats::{Stats, add};
 
-/// Maximum length in bytes of a request's head, in addition to its body.
+/// Maximum length of a request's head in bytes; the body has a limit of its own.
 const HEAD: usize = 64 << 10;
 
-/// Header names from the protocol's public notes. The option `header` replaces names.
+/// Names of the protocol's headers, from public notes. The option `header` replaces names.
 const HEADERS: [&str; 7] =
     ["Sign", "Ts", "Operation-Type", "AppId", "WorkspaceId", "signType", "x-mgs-encryption"];
 
@@ -62,16 +62,19 @@ enum Encryption {
 
 pub(crate) struct Gateway {
     path: String,
-    /// Header names in use, by position in [`HEADERS`].
+    /// Names of the protocol's headers in use, by their position in [`HEADERS`].
     headers: [String; HEADERS.len()],
     app: Option<String>,
     workspace: Option<String>,
     operations: Vec<String>,
+    /// Name of the header or cookie that every request must have, as after a login.
     session: Option<String>,
     signature: Option<Rule>,
+    /// True if the signature covers the body as sent; false if it covers the decrypted body.
     signed_as_sent: bool,
     sign_type: Option<String>,
-    /// Maximum difference of a time stamp in milliseconds; 0 accepts any time stamp.
+    /// Maximum difference in milliseconds between a request's time stamp and the gateway's clock; 0 accepts any time
+    /// stamp.
     window: u64,
     clock: u64,
     encryption: Encryption,
@@ -81,6 +84,7 @@ pub(crate) struct Gateway {
     connections: usize,
     limits: Limits,
     backends: Backends,
+    /// True if the header `X-Forwarded-For` names the client's address.
     forwarded: bool,
     work: Duration,
     filler: String,
@@ -93,7 +97,7 @@ pub(crate) fn start(config: &Config) -> Result<Running, Error> {
 }
 
 /// Returns the gateway without sockets, for tests: a function from the bytes of a request to the bytes of the answer.
-/// `None`: the bytes do not begin with a complete request.
+/// The function returns `None` if the bytes do not begin with a complete request.
 pub fn gateway(config: &Config) -> Result<impl Fn(&[u8]) -> Option<Vec<u8>> + use<>, Error> {
     let gateway = Gateway::new(config)?;
     Ok(move |bytes: &[u8]| match Request::find(bytes) {
@@ -156,7 +160,7 @@ impl Gateway {
         })
     }
 
-    /// Returns a request header by its name in [`HEADERS`]; `None` if it is absent or empty.
+    /// Returns a request's header by its protocol name in [`HEADERS`]; `None` if the header is absent or empty.
     fn header<'a>(&self, request: &Request<'a>, name: &str) -> Option<&'a [u8]> {
         let index = HEADERS.iter().position(|known| *known == name)?;
         request.header(&self.headers[index]).filter(|value| !value.is_empty())
@@ -203,7 +207,8 @@ impl Gateway {
         Ok(Served { backend: &backend.name, body, encrypted })
     }
 
-    /// Checks a request; the order of the checks decides which result code an invalid request gets.
+    /// Checks a request and decrypts its body. The order of the checks decides which result code a request with several
+    /// errors gets.
     fn check(&self, request: &Request<'_>) -> Result<Checked, Refusal> {
         if request.body.is_empty() {
             return Err(refuse(EMPTY, "the body is empty"));
@@ -235,7 +240,7 @@ impl Gateway {
         }
     }
 
-    /// Returns the plain body of a request, and the key for the answer if the body was encrypted.
+    /// Returns the decrypted body of a request, and the key for encrypting the answer if the body was encrypted.
     fn plain(&self, request: &Request<'_>) -> Result<(Vec<u8>, Option<Session>), Refusal> {
         let marked = self.header(request, "x-mgs-encryption").is_some_and(|value| value == b"1");
         match (marked, self.encryption) {
@@ -298,7 +303,7 @@ impl Gateway {
         Ok(())
     }
 
-    /// Returns the client address that selects the backend.
+    /// Returns the client's address, by which the backend is selected.
     fn client(&self, request: &Request<'_>, peer: IpAddr) -> IpAddr {
         let given = request.header("X-Forwarded-For").filter(|_| self.forwarded);
         let first = given.and_then(|value| value.split(|&byte| byte == b',').next());
@@ -306,7 +311,7 @@ impl Gateway {
         first.unwrap_or(peer)
     }
 
-    /// Returns the answer of a backend that the gateway simulates.
+    /// Returns the answer's body for a backend that the gateway simulates.
     fn body(&self, checked: &Checked, backend: &str) -> Vec<u8> {
         if self.echo {
             return checked.body.clone();
@@ -352,7 +357,7 @@ impl Gateway {
         answer
     }
 
-    /// Returns the body for the paths outside the protocol: counts and public keys.
+    /// Returns the answer's body for a path outside the protocol: counts or a public key; `None` for any other path.
     fn aside(&self, path: &[u8]) -> Option<String> {
         match path {
             b"/stats" => Some(self.stats.json(&self.limits, &self.backends)),
@@ -397,7 +402,7 @@ impl Threaded for Gateway {
     }
 }
 
-/// Returns the header names, with those replaced that the configuration renames.
+/// Returns the names of the protocol's headers, of which the configuration may replace some.
 fn headers(config: &Config) -> Result<[String; HEADERS.len()], Error> {
     let mut headers = HEADERS.map(str::to_owned);
     for text in config.all("header").filter(|text| !text.is_empty()) {

@@ -50,7 +50,7 @@ impl Asked<'_> {
 }
 
 impl Mirror {
-    /// Returns the reply for a path that has a single reply; `None` for the other paths.
+    /// Returns the reply for a path with a single, immediate reply; `None` for the other paths.
     fn reply(&mut self, asked: &Asked<'_>, first: &str, second: &str) -> Option<Reply> {
         let request = asked.request;
         Some(match (first, second.parse::<u64>().ok()) {
@@ -88,7 +88,7 @@ impl Mirror {
     }
 }
 
-/// Handles paths with pauses or interim answers before the reply.
+/// Handles paths with a pause or interim responses before the reply; `None` for the other paths.
 fn delayed(first: &str, number: Option<u64>, answer: &mut Answer) -> Option<Reply> {
     match (first, number) {
         ("delay", Some(milliseconds)) => {
@@ -105,7 +105,8 @@ fn delayed(first: &str, number: Option<u64>, answer: &mut Answer) -> Option<Repl
     }
 }
 
-/// Handles paths whose answer comes in pieces, without a length, or ends the connection; false for all other paths.
+/// Handles paths whose answer comes in pieces, has no length, or ends the connection; returns false for all other
+/// paths.
 fn in_its_own_way(asked: &Asked<'_>, first: &str, second: &str, answer: &mut Answer) -> bool {
     let request = asked.request;
     match (first, second.parse::<u64>().ok()) {

@@ -10,8 +10,9 @@ pub(crate) struct Figures {
     /// Load average of this machine over one minute.
     pub(crate) load: f64,
     pub(crate) threads: u64,
-    /// Processor time of all threads of this process in milliseconds.
+    /// Processor time of all threads of this process so far, in milliseconds.
     pub(crate) cpu_ms: u64,
+    /// Part of `cpu_ms` in user mode.
     pub(crate) user_ms: u64,
 }
 
@@ -35,13 +36,13 @@ pub(crate) fn figures() -> Figures {
     }
 }
 
-/// Processor time of this thread in nanoseconds.
+/// Processor time used by the calling thread so far, in nanoseconds.
 pub(crate) fn thread_time() -> u64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Uses `nanos` nanoseconds of processor time on this thread.
+/// Computes until the calling thread has used `nanos` nanoseconds of processor time.
 pub(crate) fn burn(nanos: u64) {
     let end = thread_time() + nanos;
     while thread_time() < end {

@@ -30,8 +30,8 @@ impl Seeded {
     }
 }
 
-/// Draws a number below `bound` (at least 1) from the system's secure generator; the bias of the remainder is below
-/// 2⁻³².
+/// Draws a number below `bound` (at least 1) from the system's secure generator. Because the remainder of a division is
+/// used, the distribution deviates from uniform by less than 2⁻³².
 pub(crate) fn secure_below(bound: u32) -> u32 {
     // If the system has no random numbers, zero keeps the target serving.
     let number = getrandom::u64().unwrap_or_default();

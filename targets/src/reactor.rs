@@ -33,7 +33,7 @@ const WAKE: u64 = u64::MAX - 1;
 /// Maximum number of connections accepted in one turn, so that many new connections do not starve the open ones.
 const ACCEPTS: usize = 64;
 const EVENTS: usize = 256;
-/// Bytes of a repeated pattern that are handed to the kernel at a time.
+/// Maximum number of bytes of a repeated pattern that are handed to the kernel at a time.
 const REPEATED: usize = 1 << 18;
 /// Time in which a peer must close its side after the target closed its own, in nanoseconds.
 const LINGER: Nanos = 1_000_000_000;
@@ -51,11 +51,12 @@ pub(crate) struct Reactor {
     scratch: Scratch,
     start: Instant,
     habits: Option<(Habits, UnixStream)>,
-    /// Time until which the target accepts no connections.
+    /// Time until which the target accepts no further connections; `None` if it accepts them now.
     accepts_at: Option<Nanos>,
 }
 
-/// A timer, ordered by deadline first. `connection` and `number` say whether the connection still waits for this timer.
+/// A timer of a connection; timers are ordered by deadline. `connection` and `number` tell whether the connection still
+/// waits for this timer.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Timer {
     deadline: Nanos,
@@ -64,7 +65,7 @@ struct Timer {
     number: u32,
 }
 
-/// The result of continuing an answer on a connection.
+/// The result of continuing the answer of a connection.
 enum Played {
     Whole,
     Waiting,
@@ -99,7 +100,7 @@ impl Reactor {
         })
     }
 
-    /// Sets the habits (faults) of the event loop. During a stall the loop only reads `wake`.
+    /// Sets the faults of the event loop. During a stall the loop only reads `wake`.
     pub(crate) fn habits(&mut self, habits: Habits, wake: &UnixStream) -> io::Result<()> {
         self.habits = Some((habits, wake.try_clone()?));
         Ok(())
@@ -147,7 +148,8 @@ impl Reactor {
         Some(Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) })
     }
 
-    /// Waits for the end of a stall, in which nothing is done; true if the target was stopped meanwhile.
+    /// Waits, without handling events, for the end of a stall if there is one; returns true if the target was stopped
+    /// meanwhile.
     fn stands_still(&mut self) -> bool {
         let now = self.now();
         let Some((habits, wake)) = &mut self.habits else { return false };
@@ -197,14 +199,14 @@ impl Reactor {
         }
     }
 
-    /// Sets whether connections that wait to be accepted wake the event loop.
+    /// Sets the events of the listener that wake the event loop: none, or connections that wait to be accepted.
     fn listen(&self, flags: EventFlags) {
         // Changing the registration fails only if the listener is closed. Then nobody can connect, which clients
         // notice.
         let _ = epoll::modify(&self.epoll, &self.listener, EventData::new_u64(LISTENER), flags);
     }
 
-    /// Cuts a connection that was idle for too long.
+    /// Cuts a connection that was idle for too long, with FIN or RST.
     fn cut(&mut self, slot: usize) {
         let Some((habits, _)) = &self.habits else { return };
         Counts::add(&habits.counts.idle_cut);
@@ -219,7 +221,7 @@ impl Reactor {
         }
     }
 
-    /// Sets the time at which an idle connection is cut.
+    /// Starts the timer that cuts a connection if it stays idle.
     fn watch_idle(&mut self, slot: usize) {
         let idle = self.habits.as_ref().map_or(0, |(habits, _)| habits.idle);
         if idle > 0 && self.connections.get(slot).is_some_and(Connection::rests) {
@@ -271,7 +273,7 @@ impl Reactor {
         }
     }
 
-    /// Continues the current answer, then the queued requests, as far as possible.
+    /// Continues the connection's current answer, then answers its queued requests, until one must wait.
     fn serve(&mut self, slot: usize) {
         loop {
             if self.connections[slot].busy {
@@ -306,7 +308,7 @@ impl Reactor {
         }
     }
 
-    /// Parses the next request if it is complete, and starts its answer.
+    /// Parses the connection's next request and starts its answer; returns false if no complete request is there.
     fn begin(&mut self, slot: usize) -> bool {
         let read = self.now();
         let Self { connections, service, answer, timed, .. } = self;

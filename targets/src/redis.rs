@@ -1,7 +1,8 @@
 //! `redis`: lists and sets over RESP2, with one thread for each connection.
 //!
-//! It supports the commands that data sets need: PING, AUTH, SELECT, RPUSH, LPUSH, LPOP, LMOVE, LLEN, SADD, SPOP,
-//! SRANDMEMBER, SCARD. Error texts equal those of Redis. Random members rotate instead, so that runs are repeatable.
+//! The target supports the commands that data sets need: PING, AUTH, SELECT, RPUSH, LPUSH, LPOP, LMOVE, LLEN, SADD,
+//! SPOP, SRANDMEMBER, SCARD. Error texts equal those of Redis. SPOP and SRANDMEMBER return the members of a set in turn
+//! instead of randomly, so that runs are repeatable.
 
 mod command;
 mod store;
@@ -27,8 +28,9 @@ const LONGEST: usize = 1 << 20;
 /// State that all connections of the Redis target share.
 struct Shared {
     store: Mutex<Store>,
-    /// Password of the Redis target; if empty, connections need no login.
+    /// Password that clients must send with AUTH; if empty, no login is needed.
     password: Vec<u8>,
+    /// User name that clients must send with AUTH.
     user: Vec<u8>,
 }
 

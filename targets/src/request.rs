@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memmem};
 
-/// Maximum length of a request head in bytes; longer ones are refused.
+/// Maximum length of a request head in bytes; requests with a longer head are refused.
 const LONGEST_HEAD: usize = 1 << 20;
 
 #[derive(Debug, Clone)]
@@ -107,7 +107,7 @@ impl<'a> Request<'a> {
         memchr(b'?', self.target).map_or(&[], |mark| &self.target[mark + 1..])
     }
 
-    /// True if the client wants the connection kept open after this request.
+    /// True if the client wants the connection to stay open after this request.
     pub(crate) fn keeps_alive(&self) -> bool {
         match self.header("Connection") {
             Some(value) if value.eq_ignore_ascii_case(b"close") => false,

@@ -13,7 +13,7 @@ use crate::journal::{Journal, Recorded};
 pub struct Running {
     pub(crate) addr: SocketAddr,
     pub(crate) tls: bool,
-    /// Wake pipe; closing it ends the target's thread.
+    /// Pipe that wakes the target's thread; closing it ends the thread.
     pub(crate) wake: Option<UnixStream>,
     pub(crate) thread: Option<JoinHandle<()>>,
     pub(crate) journal: Arc<Journal>,
@@ -24,7 +24,7 @@ impl Running {
         self.addr
     }
 
-    /// Returns the target's URL `http://127.0.0.1:PORT`, without a path.
+    /// Returns the target's URL without a path, for example `http://127.0.0.1:8080`.
     pub fn url(&self) -> String {
         format!("{}://{}", if self.tls { "https" } else { "http" }, self.addr)
     }
@@ -34,7 +34,7 @@ impl Running {
         self.journal.recorded()
     }
 
-    /// True if the target ended by itself, for example a process whose parent is gone.
+    /// True if the target ended by itself, for example because its parent process has ended.
     pub fn is_over(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }

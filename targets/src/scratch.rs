@@ -1,8 +1,8 @@
 //! The reactor's read buffer, with the kernel's receive times.
 //!
 //! One buffer serves all connections. With `stamped`, each read also returns the time at which the last byte arrived
-//! (`SO_TIMESTAMPING`, software receive timestamps). So waiting for this process to run does not count as time before
-//! the request. Cost: one control message per read.
+//! (`SO_TIMESTAMPING`, software receive timestamps). With it, the arrival of a request is exact even if this process
+//! had to wait for a processor. Cost: one control message per read.
 
 use std::io::{self, IoSliceMut, Read};
 use std::net::TcpStream;
@@ -19,7 +19,7 @@ pub(crate) struct Scratch {
     pub(crate) bytes: Vec<u8>,
     control: Vec<u8>,
     stamped: bool,
-    /// Age of the bytes of the last read since their arrival; zero if the kernel reports no timestamp.
+    /// Time between the arrival of the last read's last byte and the read; zero if the kernel reports no timestamp.
     pub(crate) age: Duration,
 }
 
@@ -33,7 +33,7 @@ impl Scratch {
         }
     }
 
-    /// Enables timestamps on a new connection. If the kernel does not support them, every age is zero.
+    /// Enables receive timestamps on a new connection. If the kernel does not support them, every age is zero.
     pub(crate) fn prepare(&self, socket: &TcpStream) {
         if self.stamped {
             let software = TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE;

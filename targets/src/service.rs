@@ -10,19 +10,19 @@ use crate::request::Request;
 pub(crate) type Nanos = u64;
 
 pub(crate) trait Service: Send {
-    /// Handles a complete request, read at `now` (with [`Service::timed`]: arrived in the kernel at `now`); `answer` is
-    /// empty.
+    /// Handles a complete request by filling `answer`, which is empty. `now` is the time at which the request was read;
+    /// with [`Service::timed`], the time at which it arrived in the kernel.
     fn request(&mut self, request: &Request<'_>, now: Nanos, answer: &mut Answer);
 
-    /// True if the service counts the time of a request from its arrival in the kernel.
+    /// True if times of this service count from the arrival of a request in the kernel, not from its reading.
     fn timed(&self) -> bool {
         false
     }
 
-    /// Adds the rest of an answer when an [`Answer::ask`] step is due.
+    /// Adds the next part of an answer whose [`Answer::ask`] step is due. `tag` is the value in the step.
     fn due(&mut self, _tag: u64, _now: Nanos, _answer: &mut Answer) {}
 
-    /// Reports that a [`Step::Count`](crate::answer::Step::Count) was reached: all earlier steps were handed to the
-    /// kernel at `written`.
+    /// Reports that a [`Step::Count`](crate::answer::Step::Count) was reached: at `written`, all earlier steps of the
+    /// answer to a request that arrived at `received` had been handed to the kernel.
     fn answered(&mut self, _received: Nanos, _written: Nanos) {}
 }

@@ -35,17 +35,21 @@ pub(crate) struct Situation {
     time: Time,
     backends: Vec<Backend>,
     turn: usize,
-    /// Workers that all backends share, such as database connections, and the time for which a request occupies one.
+    /// Workers that all backends share, such as database connections.
     pool: Backend,
+    /// Time for which a request occupies a shared worker.
     pool_time: Nanos,
     /// Number of the faulty backend, from 1; 0 for none.
     ill: usize,
+    /// Factor on the service time of the faulty backend.
     ill_factor: f64,
+    /// Share of the faulty backend's requests that fail.
     ill_errors: f64,
+    /// Share of all requests that fail in the windows of `error_windows`.
     errors: f64,
     error_windows: Windows,
     status: u16,
-    /// Maximum duration of a request in nanoseconds; 0 for no limit.
+    /// Maximum duration of a request in nanoseconds, after which the client gets status 504; 0 for no limit.
     patience: Nanos,
     burn: Nanos,
     link: Link,
@@ -53,7 +57,7 @@ pub(crate) struct Situation {
     random: Seeded,
 }
 
-/// The workers of a backend: the time at which each is free, earliest first. Empty for unlimited workers.
+/// The workers of a backend: the time at which each will be free, the earliest first. Empty for unlimited workers.
 struct Backend {
     free_at: BinaryHeap<Reverse<Nanos>>,
 }
@@ -64,7 +68,7 @@ pub(crate) enum Closing {
     Never,
     /// The target closes the connection after each answer, announced by `Connection: close`.
     Said,
-    /// The target closes the connection after each answer without an announcement, like misconfigured proxies.
+    /// The target closes the connection after each answer without announcing it, like misconfigured proxies.
     Unsaid,
 }
 
@@ -118,7 +122,7 @@ impl Situation {
         })
     }
 
-    /// True if the request fails, which it does at once and without a worker.
+    /// True if the request is to fail. Failing requests are answered immediately and occupy no worker.
     fn fails(&mut self, ill: bool, at: Nanos) -> bool {
         let here = if ill { self.ill_errors } else { 0.0 };
         let everywhere = if self.error_windows.holds(at) { self.errors } else { 0.0 };
@@ -173,7 +177,8 @@ impl Situation {
 }
 
 impl Backend {
-    /// Returns the time at which a worker begins a request that arrived at `now` and takes `time`.
+    /// Assigns a worker to a request that arrives at `now` and occupies the worker for `time`; returns the time at
+    /// which the worker begins.
     fn start(&mut self, now: Nanos, time: Nanos) -> Nanos {
         let Some(Reverse(free)) = self.free_at.pop() else { return now };
         let start = free.max(now);

@@ -36,7 +36,7 @@ impl Sse {
         })
     }
 
-    /// Formats the server-sent event with number `nth`, from 1.
+    /// Formats the stream's event number `nth`, from 1.
     fn event(&self, nth: u64) -> String {
         let mut event = String::new();
         if let (1, Some(retry)) = (nth, self.retry) {

@@ -21,7 +21,7 @@ use crate::request::{Found, Request};
 use crate::running::Running;
 use crate::{catalogue, tls};
 
-/// Stack of a connection's thread in bytes. RSA in an unoptimised build needs the most.
+/// Stack size in bytes of a connection's thread. RSA in an unoptimised build needs the most.
 const STACK: usize = 512 << 10;
 /// Maximum number of bytes read from the socket at a time.
 const PIECE: usize = 16 << 10;
@@ -38,11 +38,12 @@ pub(crate) trait Threaded: Send + Sync + 'static {
         usize::MAX
     }
 
-    /// Returns the answer to a client's request. The connection closes after it unless [`Request::keeps_alive`].
+    /// Returns the answer to a client's request. The connection closes after the answer unless [`Request::keeps_alive`]
+    /// is true.
     fn answer(&self, request: &Request<'_>, client: IpAddr) -> Vec<u8>;
 }
 
-/// Listens and serves on separate threads until the target is stopped.
+/// Starts the target: listens and serves on separate threads until the returned value is dropped.
 pub(crate) fn start<T: Threaded>(config: &Config, target: Arc<T>) -> Result<Running, Error> {
     let tls = config.tls_options()?.map(tls::server).transpose()?;
     let over_tls = tls.is_some();

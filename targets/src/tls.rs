@@ -24,7 +24,7 @@ pub(crate) fn server(config: TlsConfig) -> Result<Arc<ServerConfig>, Error> {
     asking(config, Arc::new(NoClientAuth))
 }
 
-/// Creates a server that asks clients for certificates and verifies them with `clients`.
+/// Creates a server configuration that asks clients for certificates, which `clients` verifies.
 pub(crate) fn asking(
     config: TlsConfig,
     clients: Arc<dyn ClientCertVerifier>,
@@ -66,7 +66,7 @@ pub(crate) fn asking(
     Ok(Arc::new(server))
 }
 
-/// Creates a certificate authority, with its certificate as PEM.
+/// Creates a certificate authority; returns it with its certificate as PEM.
 fn authority() -> Result<(Issuer<'static, KeyPair>, String), Error> {
     let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).map_err(refused)?;
     let mut params = CertificateParams::default();

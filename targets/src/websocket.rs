@@ -94,8 +94,8 @@ pub(crate) fn start_chat(config: &Config) -> Result<Running, Error> {
     }
 }
 
-/// Returns the addresses of one process: every n-th address, or a shared one if there are fewer addresses than
-/// processes.
+/// Returns the addresses on which process `number` listens: every n-th address, or a shared one if there are fewer
+/// addresses than processes.
 fn share(addresses: &[IpAddr], processes: usize, number: usize) -> Vec<IpAddr> {
     if addresses.len() < processes {
         return vec![addresses[number % addresses.len()]];

@@ -7,7 +7,8 @@ use std::net::TcpListener;
 
 use raw::{Client, target};
 
-/// Starts a store that contains only `token:alice` and answers each connection until it closes.
+/// Starts a token store that contains only `token:alice` and serves each connection until its client closes; returns
+/// the address.
 fn store() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();

@@ -121,7 +121,7 @@ fn delay_applies_its_distribution_and_tells_the_truth() {
     }
 }
 
-/// Returns the options that make one fault certain and exclude the others.
+/// Returns the options of `flaky` that make this fault certain and exclude the others.
 fn only(fault: &str) -> Vec<(&str, &'static str)> {
     let faults = ["reset", "close", "truncate", "stall", "garbage", "error"];
     let others = faults.into_iter().filter(|name| *name != fault).map(|name| (name, "0"));

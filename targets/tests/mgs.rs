@@ -46,7 +46,7 @@ fn recorded(name: &str) -> Recorded {
     all().into_iter().find(|request| request.name == name).unwrap()
 }
 
-/// An answer as a client sees it.
+/// An answer of the gateway as a client sees it.
 #[derive(Debug, PartialEq)]
 struct Answer {
     code: u16,
@@ -60,7 +60,7 @@ impl Recorded {
         target("mgs", &[&self.options[..], further].concat())
     }
 
-    /// Returns the request without a header, or with another value of that header.
+    /// Returns the request with this value of a header; without the header if the value is empty.
     fn with(mut self, name: &str, value: &str) -> Self {
         self.headers.retain(|line| !line.starts_with(&format!("{name}:")));
         if !value.is_empty() {

@@ -9,7 +9,7 @@ use raw::{Client, End, target};
 const TEXT: &str =
     "HTTP/1.1 200 OK\r\nServer: throng-target\r\nContent-Type: text/plain; charset=utf-8\r\n";
 
-/// Sends a GET on a new connection; returns everything up to the end of the connection.
+/// Sends a GET for a path on a new connection; returns the text up to the connection's end, and how it ended.
 fn ends(path: &str) -> End {
     let mirror = target("mirror", &[]);
     let end = Client::new(&mirror).get(path).rest();

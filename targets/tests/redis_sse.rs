@@ -4,7 +4,7 @@ mod raw;
 
 use raw::{Client, End, target};
 
-/// Sends a command, and asserts that the reply is `answer`.
+/// Sends a Redis command, and asserts that the reply begins with `answer`.
 fn ask(client: &mut Client, words: &str, answer: &str) {
     let words: Vec<_> = words.split(' ').collect();
     let mut command = format!("*{}\r\n", words.len());

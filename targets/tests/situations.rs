@@ -17,7 +17,7 @@ fn status(client: &mut Client) -> String {
     client.get("/").answer().0[9..12].to_owned()
 }
 
-/// Waits until an event has happened, at most one minute.
+/// Waits at most one minute for an event; `happened` returns true once it has happened.
 fn until(what: &str, mut happened: impl FnMut() -> bool) {
     let end = Instant::now() + Duration::from_secs(60);
     while !happened() {
@@ -26,7 +26,8 @@ fn until(what: &str, mut happened: impl FnMut() -> bool) {
     }
 }
 
-/// Duration of a piece of work. Tests check only its minimum, because a busy machine can only extend it.
+/// Runs `work` and returns its duration in seconds. Tests check only a minimum, because durations grow on a busy
+/// machine.
 fn seconds(work: impl FnOnce()) -> f64 {
     let start = Instant::now();
     work();

@@ -10,7 +10,7 @@ use raw::trust::client;
 use rustls::{ClientConfig, ClientConnection, HandshakeKind, ProtocolVersion, StreamOwned};
 use targets::{Config, Error, Running, TlsConfig, start};
 
-/// Sends one request on a new connection; returns version and kind of the handshake, and the whole answer.
+/// Sends a GET on a new connection; returns the TLS version, the kind of handshake, and the whole answer.
 fn ask(
     target: &Running,
     config: &Arc<ClientConfig>,

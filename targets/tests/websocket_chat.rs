@@ -40,7 +40,7 @@ impl Member {
         self.send(text).read()
     }
 
-    /// Reads the next broadcast; returns room, number, time and text.
+    /// Reads the next broadcast; returns its room, sequence number, time and text.
     fn heard(&mut self) -> (String, u64, u64, String) {
         let text = self.read();
         let mut words = text.splitn(5, ' ');
@@ -59,7 +59,7 @@ fn stats(address: SocketAddr) -> Value {
     serde_json::from_str(text.split_once("\r\n\r\n").unwrap().1).unwrap()
 }
 
-/// Waits until a statistic has the expected value.
+/// Waits at most a minute until the statistic at a JSON path has the expected value.
 fn until(address: SocketAddr, path: &str, wanted: u64) {
     for _ in 0..12_000 {
         if stats(address).pointer(path).and_then(Value::as_u64) == Some(wanted) {

@@ -25,7 +25,7 @@ fn stats(target: &Running) -> Value {
     serde_json::from_str(&Client::new(target).body("/stats")).unwrap()
 }
 
-/// Waits until a statistic has the expected value.
+/// Waits until the statistic at a JSON path has the expected value, for about ten seconds at most.
 fn until(target: &Running, path: &str, wanted: u64) {
     for _ in 0..2000 {
         if stats(target).pointer(path).and_then(Value::as_u64) == Some(wanted) {
@@ -124,7 +124,7 @@ fn subprotocols_are_agreed_on() {
     }
 }
 
-/// Opens a WebSocket with this compression offer; returns the stream and the agreed parameters.
+/// Opens a WebSocket that offers this compression; returns the stream, and the parameters that the target agreed to.
 fn with_offer(target: &Running, offer: &str) -> (TcpStream, Option<Deflate>) {
     let key = handshake::key([3; 16]);
     let mut client = Client::new(target);
@@ -184,7 +184,7 @@ fn compression_is_agreed_on_and_used() {
     assert_eq!(out, b"plain");
 }
 
-/// Reads the next frame, asserts its reserved bits, and returns its payload.
+/// Reads the next frame, asserts that it is unfragmented and has these reserved bits, and returns its payload.
 fn one_frame(stream: &mut TcpStream, rsv: u8) -> Vec<u8> {
     let mut bytes = vec![0; 2];
     stream.read_exact(&mut bytes).unwrap();

@@ -33,7 +33,7 @@ fn open(odd: &Running, path: &str) -> Client {
     client
 }
 
-/// Returns the reason why the client refuses the upgrade's answer.
+/// Returns the reason for which the client refuses the target's answer to an upgrade request.
 fn refusal(odd: &Running, path: &str) -> Refusal {
     let mut client = ask(odd, path);
     let mut bytes = Vec::new();
@@ -95,7 +95,7 @@ fn upgrades_come_in_pieces_and_late_or_not_at_all() {
     }
 }
 
-/// Returns the payloads of messages before the first protocol error, and that error.
+/// Returns the payloads of all messages before the first protocol error, and that error or the close code.
 fn judged(odd: &Running, path: &str) -> (Vec<String>, Result<Option<u16>, Violation>) {
     let mut client = open(odd, path);
     let rules = Rules { role: Role::Client, deflate: false, limit: 1 << 30 };

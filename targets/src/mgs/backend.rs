@@ -1,8 +1,8 @@
 //! The backends behind the gateway: selects the backend of a request and sends it there.
 //!
 //! A backend with an address gets the API's parameters as the gateway converts them, at a path equal to the API's name.
-//! With `_requestBody`, that value is the body of a POST; otherwise the parameters are the query of a GET. Up to
-//! `keepalive` connections to each backend are kept open.
+//! If the parameters contain `_requestBody`, its value is the body of a POST; otherwise the parameters are the query of
+//! a GET. Up to `keepalive` connections to each backend are kept open.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
@@ -84,7 +84,7 @@ impl Backends {
         &self.all
     }
 
-    /// Returns the backend for a client's request and counts the request.
+    /// Selects the backend for a request from this client address, and counts the request for the backend.
     pub(super) fn of(&self, client: IpAddr) -> &Backend {
         let count = self.all.len();
         let index = match (self.pin, client) {

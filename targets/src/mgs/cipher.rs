@@ -35,8 +35,8 @@ impl Cipher {
 }
 
 impl Session {
-    /// Decrypts a body. `None`: the length is not a multiple of the block length, or the padding is wrong, as with a
-    /// wrong key.
+    /// Decrypts a body. Returns `None` if its length is not a multiple of the block length, or its padding is wrong, as
+    /// after decryption with a wrong key.
     pub(super) fn decrypt(&self, ciphertext: &[u8]) -> Option<Vec<u8>> {
         match self.cipher {
             Cipher::Aes128 => decrypt::<Decryptor<Aes128>>(self, ciphertext),
@@ -45,7 +45,8 @@ impl Session {
         }
     }
 
-    /// Encrypts a body. `None`: the key has the wrong length for the cipher, which [`super::decoder`] prevents.
+    /// Encrypts a body. Returns `None` if the key has the wrong length for the cipher, which [`super::decoder`]
+    /// prevents.
     pub(super) fn encrypt(&self, plain: &[u8]) -> Option<Vec<u8>> {
         match self.cipher {
             Cipher::Aes128 => encrypt::<Encryptor<Aes128>>(self, plain),

@@ -1,6 +1,6 @@
 //! The gateway's result codes, with the memo that the answer's header contains.
 
-/// A refused request: its result code, and a reason for people who look for their mistake.
+/// The refusal of a request: its result code, and a text that tells the client's developers the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) code: u16,
@@ -55,7 +55,7 @@ pub(super) fn refuse(code: u16, why: impl Into<String>) -> Refusal {
     Refusal { code, why: why.into() }
 }
 
-/// Returns the position of a code in [`CODES`]; the last position for an unknown code.
+/// Returns the position of a result code in [`CODES`]; the last position for an unknown code.
 pub(super) fn position(code: u16) -> usize {
     CODES.iter().position(|(known, _)| *known == code).unwrap_or(CODES.len() - 1)
 }

@@ -20,7 +20,7 @@ use crate::error::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Iv {
     Fixed([u8; BLOCK]),
-    /// The initialization vector follows the key in the derived or transmitted bytes.
+    /// The initialization vector follows the key, in the same derived or transmitted bytes.
     Derived,
     /// The initialization vector is the first bytes of the key.
     Key,
@@ -32,11 +32,13 @@ pub(super) struct Decoder {
     keys: Keys,
     key_tags: [(u8, Transport); 3],
     body_tags: [(u8, Cipher); 2],
-    /// Derivation of the key from a shared point; `None` for the default, SHA-256, or SM3 with SM2.
+    /// Function that derives the key from a shared point. `None` selects the default: SM3 for SM2 keys, SHA-256 for
+    /// others.
     derivation: Option<Derivation>,
     both_coordinates: bool,
     iv: Iv,
     gzip: bool,
+    /// Maximum length in bytes of a decompressed body.
     inflated: u64,
 }
 
@@ -101,7 +103,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Returns the length in bytes of the key, plus the initialization vector if that follows the key.
+    /// Returns the number of bytes needed for the key, and for the initialization vector if that follows the key.
     fn wanted(&self, cipher: Cipher) -> usize {
         cipher.key() + if self.iv == Iv::Derived { BLOCK } else { 0 }
     }
@@ -163,7 +165,7 @@ impl Decoder {
         Ok(plain)
     }
 
-    /// Encrypts an answer with the key of its request, without an envelope.
+    /// Encrypts an answer with the key of its request. Unlike a request, an answer has no envelope.
     pub(super) fn seal(&self, session: &Session, plain: Vec<u8>) -> Vec<u8> {
         let plain = if self.gzip {
             let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());

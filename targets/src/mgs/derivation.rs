@@ -31,7 +31,7 @@ impl Derivation {
         ("hkdf-sha256", Self::HkdfSha256),
     ];
 
-    /// Returns the maximum number of bytes that this derivation yields from `shared` input bytes.
+    /// Returns the maximum number of key bytes that this derivation yields from `shared` input bytes.
     pub(super) fn most(self, shared: usize) -> usize {
         match self {
             Self::Itself => shared,
@@ -41,7 +41,7 @@ impl Derivation {
         }
     }
 
-    /// Derives a key of `length` bytes, or as many bytes as the derivation yields.
+    /// Derives a key of `length` bytes; a shorter one if the derivation yields fewer bytes.
     pub(super) fn derive(self, shared: &[u8], length: usize) -> Vec<u8> {
         let mut key = match self {
             Self::Itself => shared.to_vec(),

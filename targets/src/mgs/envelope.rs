@@ -1,6 +1,7 @@
 //! The body of an encrypted request: two values, each with a tag of one byte and a big-endian length of three bytes.
 //!
-//! The first value carries the key of the second, the ciphertext. Nothing is copied, and no bytes may follow.
+//! The first value carries the key, encrypted or as a point; the second value is the ciphertext. Nothing is copied, and
+//! no bytes may follow.
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Envelope<'a> {

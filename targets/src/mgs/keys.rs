@@ -1,4 +1,4 @@
-//! The private keys of the gateway, and the session keys that clients send under them.
+//! The private keys of the gateway, and the recovery of the session keys that clients send encrypted for them.
 //!
 //! Three keys are built in, for RSA with 2048 bits, secp256k1 and SM2, so that plans and tests can contain the public
 //! keys. The private keys are public too: they protect nothing.
@@ -18,7 +18,7 @@ const RSA: &str = include_str!("keys/rsa.pem");
 const ECC: &str = include_str!("keys/ecc.pem");
 const SM2: &str = include_str!("keys/sm2.pem");
 
-/// The kind of public key that transports the key of a body.
+/// The kind of the gateway's public key by which a client transmits the key of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Transport {
     Rsa,
@@ -47,7 +47,7 @@ pub(super) struct Keys {
     order: Mode,
 }
 
-/// The secret that a client sent with a request.
+/// The secret recovered from a request.
 pub(super) enum Secret {
     /// The session key itself, transmitted in encrypted form.
     Key(Vec<u8>),
@@ -79,7 +79,7 @@ impl Keys {
         Ok(keys)
     }
 
-    /// Replaces the built-in private key of the same kind.
+    /// Reads a private key from PEM text; it replaces the built-in private key of the same kind.
     fn take(&mut self, file: &str, text: &str) -> Result<(), Error> {
         // Blocks before the private key are ignored, such as the curve parameters that `openssl ecparam` writes.
         let starts = text.match_indices("-----BEGIN ").map(|(at, _)| &text[at..]);

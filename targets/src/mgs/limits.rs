@@ -17,9 +17,9 @@ pub(super) struct Limits {
     most: AtomicUsize,
     rate: f64,
     burst: f64,
-    /// Tokens in the bucket of the rate limit, and the time of their last update.
+    /// Number of tokens in the rate limit's bucket, and the time of their last update.
     tokens: Mutex<(f64, Instant)>,
-    /// Number of free workers of the gateway; `None` for no limit.
+    /// Number of free workers; `None` if any number of requests may be worked on at a time.
     workers: Option<(Mutex<usize>, Condvar)>,
     burn: Duration,
     fail: Vec<(u16, f64)>,
@@ -58,7 +58,7 @@ impl Limits {
         })
     }
 
-    /// Admits a request. Refuses it above the limits, or as a deliberate fault.
+    /// Admits a request. Refuses it if a limit is exceeded, or as a deliberate fault.
     pub(super) fn admit(&self) -> Result<Admitted<'_>, Refusal> {
         let admitted = Admitted(self);
         let at_once = self.at_once.fetch_add(1, Ordering::Relaxed) + 1;
@@ -93,7 +93,7 @@ impl Limits {
         enough
     }
 
-    /// Waits for a free worker of the gateway.
+    /// Waits for a free worker, and occupies it until the returned value is dropped.
     pub(super) fn work(&self) -> Worker<'_> {
         if let Some((free, returned)) = &self.workers {
             let mut free = lock(free);
@@ -115,7 +115,7 @@ impl Limits {
 }
 
 impl Worker<'_> {
-    /// Burns the processor time that each request costs.
+    /// Uses the processor time that the option `burn` sets for each request.
     pub(super) fn burn(&self) {
         if !self.0.burn.is_zero() {
             process::burn(self.0.burn.as_nanos() as u64);

@@ -47,7 +47,7 @@ enum Encoding {
 }
 
 impl Rule {
-    /// Reads the options; `None` if signatures are not checked.
+    /// Reads the options for signatures; `None` if signatures are not checked.
     pub(super) fn new(config: &Config) -> Result<Option<Self>, Error> {
         let hashes = [
             ("md5", Some(Hash::Md5)),

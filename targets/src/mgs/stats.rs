@@ -16,10 +16,10 @@ pub(super) struct Stats {
     codes: [AtomicU64; CODES.len()],
     /// Number of requests with a correct signature.
     pub(super) verified: AtomicU64,
-    /// Number of decrypted requests, by kind of key.
+    /// Number of requests whose body was decrypted, by kind of the transporting key.
     decrypted: [AtomicU64; Transport::ALL.len()],
     pub(super) encrypted_answers: AtomicU64,
-    /// Processor time for checking, decrypting and encrypting, in nanoseconds.
+    /// Processor time for checking signatures, and for decrypting and encrypting bodies, in nanoseconds.
     pub(super) crypto: AtomicU64,
 }
 

@@ -12,9 +12,9 @@ struct Bad(&'static str, &'static [u8], After);
 enum After {
     Keep,
     Close,
-    /// After the answer, repeat these bytes until the peer closes.
+    /// The bytes are repeated after the answer until the peer closes the connection.
     Forever(&'static [u8]),
-    /// After the answer, repeat these bytes a hundred thousand times, then end properly.
+    /// The bytes are repeated a hundred thousand times; then the answer ends as HTTP demands.
     Long(&'static [u8]),
 }
 
@@ -69,7 +69,8 @@ pub(super) fn answer(name: &str, answer: &mut Answer) {
     }
 }
 
-/// With `after=N`, sends the head of a 1000-byte answer and N bytes of its body. Otherwise sends nothing.
+/// Begins an answer that will break off: with `after=N` in the query, sends the head of a 1000-byte answer and N bytes
+/// of its body; otherwise nothing.
 pub(super) fn begin(asked: &Asked<'_>, answer: &mut Answer) {
     if asked.text("after").is_some() {
         let head = Reply::text("").head("HTTP/1.1");

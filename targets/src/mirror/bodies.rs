@@ -12,7 +12,7 @@ pub(super) const XML: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<shop 
     <name>Käse</name><price currency=\"EUR\">4.50</price></item><item id=\"2\"><name>茶</name>\
     <price currency=\"CNY\">12</price></item><s:stock empty=\"false\">2</s:stock></shop>\n";
 
-/// Formats the request as text: request line, header lines, an empty line, body. Line ends are `\n`.
+/// Returns the received request as text: request line, header lines, an empty line, body. Line ends are `\n`.
 pub(super) fn echo(request: &Request<'_>) -> String {
     let mut text = format!(
         "{} {} {}\n",
@@ -31,8 +31,8 @@ pub(super) fn echo(request: &Request<'_>) -> String {
     text
 }
 
-/// `/redirect/N` redirects to `/redirect/N-1`, and the last one to `/echo`. `code` is the status; `absolute` makes
-/// locations whole URLs.
+/// Answers `/redirect/N` with a redirect to `/redirect/N-1`, and the last one to `/echo`. In the query, `code` sets the
+/// status, and `absolute` makes locations whole URLs.
 pub(super) fn redirect_chain(asked: &Asked<'_>, left: u64) -> Reply {
     let code = asked.number("code", 302) as u16;
     let query = latin1(asked.request.query());
@@ -50,8 +50,8 @@ pub(super) fn redirect_chain(asked: &Asked<'_>, left: u64) -> Reply {
     Reply::redirect(code, &format!("{scheme}://{host}{path}"))
 }
 
-/// A nested document with every kind of JSON value and `count` items. It is formatted by hand, because the member order
-/// of a JSON library depends on its build options.
+/// Returns a nested document with every kind of JSON value and `count` items. The text is written by hand, because the
+/// member order of a JSON library depends on its build options.
 pub(super) fn json(count: u64) -> String {
     let items: Vec<_> = (1..=count)
         .map(|id| {
@@ -81,8 +81,8 @@ pub(super) fn bytes(request: &Request<'_>, count: u64, answer: &mut Answer) {
     }
 }
 
-/// `n` chunks of `size` letters, sent every `pause` milliseconds; `extension` and `trailer` add these parts of chunked
-/// framing.
+/// Answers with `n` chunks of `size` letters, one every `pause` milliseconds. With `extension` and `trailer` in the
+/// query, the chunks have an extension, and a trailer follows the last one.
 pub(super) fn chunked(asked: &Asked<'_>, answer: &mut Answer) {
     let (count, size) = (asked.number("n", 3), asked.number("size", 10).clamp(1, 1 << 24) as usize);
     let extension = if asked.text("extension").is_some() { ";name=\"value\"" } else { "" };
@@ -118,7 +118,7 @@ pub(super) fn slow(asked: &Asked<'_>, answer: &mut Answer) {
     }
 }
 
-/// Sends an HTTP/1.0 answer. `keep` adds a length and keeps the connection open.
+/// Sends an HTTP/1.0 answer. With `keep` in the query, it has a length and the connection stays open.
 pub(super) fn http10(asked: &Asked<'_>, answer: &mut Answer) {
     let reply = Reply::text("old\n");
     let head = reply.head("HTTP/1.0");

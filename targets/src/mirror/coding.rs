@@ -26,7 +26,8 @@ pub(super) fn coded(asked: &Asked<'_>, coding: &str) -> Reply {
     Reply::new("text/plain; charset=utf-8", body).header("Content-Encoding", coding)
 }
 
-/// Answers `/text`: text in a character set, which Content-Type names unless `undeclared` is set.
+/// Answers `/text` with text in the character set of the query. Content-Type names the character set unless
+/// `undeclared` is in the query.
 pub(super) fn text(asked: &Asked<'_>) -> Reply {
     let text = repeated(asked);
     let charset = asked.text("charset").unwrap_or("utf-8");
@@ -53,7 +54,7 @@ fn repeated(asked: &Asked<'_>) -> String {
     asked.text("text").unwrap_or(TEXT).repeat(count)
 }
 
-/// Encodes text to a vector, which cannot fail.
+/// Encodes text with a compressor that writes to a vector, which cannot fail.
 fn written<W: Write>(
     mut encoder: W,
     text: &str,
@@ -62,7 +63,7 @@ fn written<W: Write>(
     encoder.write_all(text.as_bytes()).and_then(|()| finish(encoder)).unwrap_or_default()
 }
 
-/// Maximum length in bytes of an uncompressed Brotli block, whose length minus one is stored in 16 bits.
+/// Maximum length in bytes of an uncompressed Brotli block: the length minus one is stored in 16 bits.
 const PART: usize = 1 << 16;
 
 /// Encodes Brotli (RFC 7932) without compression, which avoids a dependency on an encoder. Bits are numbered from the

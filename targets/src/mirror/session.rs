@@ -10,7 +10,7 @@ use crate::query::pairs;
 use crate::request::Request;
 
 const PASSWORD: &str = "secret";
-/// Query parameters of `/cookies/set` that become attributes of every cookie in the answer.
+/// Query parameters of `/cookies/set` that become attributes of every cookie in the answer, with the attributes' names.
 const ATTRIBUTES: [(&str, &str); 7] = [
     ("path", "Path"),
     ("domain", "Domain"),
@@ -81,7 +81,8 @@ pub(super) fn private(request: &Request<'_>) -> Reply {
     Reply::text(&format!("hello {user}\n"))
 }
 
-/// Returns the user name with a checksum (FNV-1a, 32 bits), so that tests can distinguish a session from a guess.
+/// Returns the session cookie's value: the user name with a checksum (FNV-1a, 32 bits), so that the mirror recognises
+/// made-up values.
 fn session_of(user: &str) -> String {
     let user: String = user.chars().filter(char::is_ascii_alphanumeric).collect();
     let sum = user

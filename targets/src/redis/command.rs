@@ -5,10 +5,10 @@ use memchr::memchr;
 /// Maximum number of arguments of a Redis command.
 const MOST: usize = 1024;
 
-/// Arguments of a Redis command, and its length in bytes.
+/// Arguments of a Redis command, and the command's length in bytes.
 type Command<'a> = (Vec<&'a [u8]>, usize);
 
-/// Parses the first command of the input, and its length; `None` if it is incomplete.
+/// Parses the first command of the input; returns its arguments and its length, or `None` if it is incomplete.
 pub(super) fn read(input: &[u8]) -> Result<Option<Command<'_>>, ()> {
     let Some((count, mut at)) = number(b'*', input)? else { return Ok(None) };
     if count == 0 || count > MOST {
@@ -31,7 +31,7 @@ pub(super) fn read(input: &[u8]) -> Result<Option<Command<'_>>, ()> {
     Ok(Some((arguments, at)))
 }
 
-/// Parses a number after the byte `kind`; returns it with the length of its line.
+/// Parses a line that consists of the byte `kind` and a number; returns the number and the length of the line.
 fn number(kind: u8, input: &[u8]) -> Result<Option<(usize, usize)>, ()> {
     match input.first() {
         None => return Ok(None),

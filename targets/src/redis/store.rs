@@ -12,7 +12,7 @@ pub(super) struct Store {
 
 enum Value {
     List(VecDeque<Vec<u8>>),
-    /// Members of a set; the first one is returned next.
+    /// Members of a set; SPOP and SRANDMEMBER return the first one next.
     Set(VecDeque<Vec<u8>>),
 }
 
@@ -102,7 +102,7 @@ impl Store {
     }
 }
 
-/// Executes the Redis command LMOVE for a list that is both source and destination.
+/// Executes LMOVE for a list that is both source and destination.
 fn rotate(list: &mut VecDeque<Vec<u8>>, from: &[u8], to: &[u8]) -> Reply {
     let side = |text: &[u8]| match text.to_ascii_uppercase().as_slice() {
         b"LEFT" => Some(true),

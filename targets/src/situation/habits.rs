@@ -22,16 +22,16 @@ pub(crate) struct Habits {
     clock: Clock,
     started: bool,
     stalls: Option<Windows>,
-    /// Number of the last stall of the target, from 1.
+    /// Number of the stall that was counted last, from 1.
     stalled: u64,
-    /// Minimum time between two accepted connections.
+    /// Minimum time between two accepted connections, in nanoseconds.
     pub(crate) accept_every: Nanos,
     /// Maximum number of open connections; further ones are reset. 0 for no limit.
     most: u64,
     pub(crate) idle: Nanos,
     /// True if idle connections are cut with RST instead of FIN.
     pub(crate) cut_resets: bool,
-    /// Share of the network segments from peers that are dropped on arrival.
+    /// Share of incoming network segments that are dropped, 0 to 1.
     loss: f64,
 }
 
@@ -70,7 +70,7 @@ impl Habits {
         Some(Duration::from_nanos(end - at))
     }
 
-    /// Counts a new connection. False: it exceeds the limit of open connections and was reset.
+    /// Counts a new connection. Returns false if it exceeds the limit of open connections; then it will be reset.
     pub(crate) fn admits(&mut self, socket: &TcpStream, open: usize, now: Nanos) -> bool {
         self.started = true;
         self.clock.since_first(now);
@@ -92,7 +92,7 @@ impl Habits {
     }
 }
 
-/// Lets the kernel drop a share of a socket's incoming segments, like a bad line. The peer must resend them.
+/// Makes the kernel drop a share of a socket's incoming segments, as on a bad line. The peer must resend them.
 fn lose(socket: &TcpStream, share: f64) {
     // Classic BPF: load a random number (SKF_AD_OFF + SKF_AD_RANDOM); drop the segment if it is small, else accept all
     // of it.
@@ -108,7 +108,7 @@ fn lose(socket: &TcpStream, share: f64) {
     let _ = SockRef::from(socket).attach_filter(&filter);
 }
 
-/// Waits during a stall without handling events; true if the target was stopped meanwhile.
+/// Waits for a time without handling events, as in a stall; returns true if the target was stopped meanwhile.
 pub(crate) fn stand_still(mut wake: &UnixStream, time: Duration) -> bool {
     // A socket timeout of zero would mean no timeout.
     let time = time.max(Duration::from_micros(1));

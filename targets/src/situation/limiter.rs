@@ -20,9 +20,10 @@ pub(crate) struct Limiter {
     /// Time in which the bucket gains one token, in nanoseconds.
     token: f64,
     burst: f64,
-    /// Time at which the bucket would be full without further requests, in nanoseconds; may be in the past or the
+    /// Time at which the bucket would be full if no more requests came, in nanoseconds; may be in the past or the
     /// future.
     full_at: f64,
+    /// True if requests above the rate are delayed, false if they are refused.
     delays: bool,
     refusal: Vec<u8>,
     time: Nanos,
@@ -64,7 +65,8 @@ impl Limiter {
         })
     }
 
-    /// Returns the wait for a token of a request at `now`. The token is taken if the wait is 0 or requests are delayed.
+    /// Returns the time that a request at `now` must wait for a token; 0 if one is free. A free token is taken; if
+    /// requests are delayed, so is a future one.
     fn take(&mut self, now: Nanos) -> Nanos {
         let full = self.full_at.max(now as f64);
         let missing = (full - now as f64) / self.token;

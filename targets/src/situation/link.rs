@@ -26,7 +26,7 @@ impl Link {
         })
     }
 
-    /// Sends a successful answer with these header lines from time `start` on.
+    /// Appends a successful answer with these header lines. The body is sent over the link from time `start` on.
     pub(super) fn send(&mut self, start: Nanos, lines: &[u8], answer: &mut Answer) {
         let length = format!("Content-Length: {}\r\n\r\n", self.body.len());
         answer.send(&[b"HTTP/1.1 200 OK\r\n", lines, length.as_bytes()].concat());

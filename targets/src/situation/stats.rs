@@ -13,19 +13,25 @@ use crate::service::Nanos;
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) requests: AtomicU64,
-    /// Number of requests served, and of requests failed on purpose.
+    /// Number of requests that were served.
     pub(crate) answered: AtomicU64,
+    /// Number of requests that failed on purpose or exceeded their maximum duration.
     pub(crate) errors: AtomicU64,
-    /// Number of requests that a limiter refused, and that it delayed.
+    /// Number of requests that a limiter refused.
     pub(crate) refused: AtomicU64,
+    /// Number of requests that a limiter delayed.
     pub(crate) delayed: AtomicU64,
-    /// Number of requests that waited for a worker, and the longest wait in nanoseconds.
+    /// Number of requests that waited for a worker.
     waited: AtomicU64,
+    /// Longest wait of a request for a worker, in nanoseconds.
     longest_wait: AtomicU64,
-    /// Number of connections accepted, open now, reset because of the limit, and cut because they were idle.
+    /// Number of connections accepted.
     pub(crate) accepted: AtomicU64,
+    /// Number of connections that are open now.
     pub(crate) open: AtomicU64,
+    /// Number of connections reset because the limit of open connections was reached.
     pub(crate) reset: AtomicU64,
+    /// Number of connections cut because they were idle.
     pub(crate) idle_cut: AtomicU64,
     pub(crate) stalls: AtomicU64,
 }
@@ -55,7 +61,7 @@ impl Counts {
     }
 }
 
-/// Answers `/stats`; false for any other request.
+/// Answers a request for `/stats`; returns false for any other request.
 pub(super) fn reply_stats(
     counts: &Arc<Counts>,
     request: &Request<'_>,

@@ -44,8 +44,8 @@ pub(super) fn ms(config: &Config, key: &str, default: f64) -> Result<Nanos, Erro
     Ok((number(config, key, default)? * 1e6) as Nanos)
 }
 
-/// Periodic time windows: the first begins at `at`, each is `length` long, and one begins every `every`. A `length` of
-/// 0 never ends, an `every` of 0 means no repetition.
+/// Periodic time windows: the first begins at `at`, each is `length` long, and one begins every `every`. If `length` is
+/// 0, the first window never ends; if `every` is 0, there is only one window.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Windows {
     at: Nanos,
@@ -82,18 +82,19 @@ pub(super) struct Time {
     usual: Nanos,
     slow: Nanos,
     slow_share: f64,
-    /// Relative standard deviations of the service time: per request, and of a factor that all requests of a second
-    /// share.
+    /// Relative standard deviation of the service time from request to request.
     noise: f64,
+    /// Relative standard deviation of a factor on the service time that all requests of a second share.
     noise_of_seconds: f64,
     second: (u64, f64),
     seconds: Seeded,
     step_at: Nanos,
     step: f64,
-    /// Growth of the service time per minute, as a share of the service time.
+    /// Growth of the service time per minute, as a share of its initial value.
     leak: f64,
-    /// Factor on the service time at the start, and the time until it has fallen to 1.
+    /// Factor on the service time at the start.
     cold: f64,
+    /// Time in which the factor `cold` falls to 1.
     cold_for: Nanos,
     cached: Option<Nanos>,
     /// Time at which the simulated cache is cleared; 0 for never.
@@ -129,7 +130,7 @@ impl Time {
         })
     }
 
-    /// Returns the service time of the next request, and whether it is a cache hit; `None` without a cache.
+    /// Returns the service time of the next request, and whether it hits the simulated cache; `None` without a cache.
     pub(super) fn next(
         &mut self,
         target: &[u8],

@@ -2,8 +2,8 @@
 //!
 //! A connection is in at most one room. [`rooms`] numbers the rooms and orders their messages. It is in this process,
 //! or, if the target has several processes, in their parent ([`parent`]), which a [`link`] connects. A member is listed
-//! once the parent has counted it, so each message reaches exactly the members at the time of its numbering, once.
-//! Messages of one turn of the loop leave in one write for each member.
+//! once the parent has counted it, so each message reaches exactly the members at the time of its numbering, once. All
+//! messages that a member gets in one turn of the loop are sent in one write.
 
 pub(super) mod figures;
 pub(super) mod link;
@@ -22,7 +22,7 @@ use figures::Figures;
 use link::{Link, down, up};
 use rooms::{RoomId, Rooms};
 
-/// The tag of a connection that is in no room.
+/// Tag of a connection that is not in a room.
 const NOWHERE: u32 = u32::MAX;
 /// Maximum length of a room's name in bytes.
 const LONGEST_NAME: usize = 64;
@@ -33,22 +33,24 @@ enum Home {
     Parent(Link),
 }
 
-/// This process's part of a chat room.
+/// The part of a chat room that concerns this process.
 #[derive(Default)]
 struct Local {
-    /// Slots of the room's members in this process.
+    /// Slots of the connections in this process that are members of the room.
     members: Vec<u32>,
     /// Frames that were not sent to the room's members yet.
     pending: Vec<u8>,
+    /// Number of pending frames.
     count: u64,
 }
 
 pub(crate) struct Chat {
     home: Home,
     rooms: Vec<Local>,
-    /// Chat rooms with pending frames.
+    /// Chat rooms whose members must still be sent pending frames in this turn.
     spoken: Vec<RoomId>,
-    /// Connections that wait to join a room, with the messages that they sent meanwhile.
+    /// Connections that wait for the parent to let them join a room, by token, with the messages that they sent
+    /// meanwhile.
     joining: HashMap<u64, Vec<String>>,
     figures: Figures,
 }
@@ -59,7 +61,7 @@ impl Chat {
         Self::new(Home::Here(Rooms::new(1, most_rooms)))
     }
 
-    /// Creates a chat that is one of several processes.
+    /// Creates a chat in one of several processes; `link` leads to the parent.
     pub(super) fn child(link: Link) -> Self {
         Self::new(Home::Parent(link))
     }
@@ -83,7 +85,7 @@ impl Chat {
         }
     }
 
-    /// Adds a connection to the members in this process, after the room has counted it.
+    /// Adds a connection to a room's members in this process, after the room's counter was increased.
     fn enter(&mut self, core: &mut Core, slot: usize, id: RoomId, name: &str, mut members: u64) {
         let tag = core.sockets[slot].tag;
         if tag[0] == id {
@@ -141,7 +143,7 @@ impl Chat {
         }
     }
 
-    /// Queues a frame for all members in this process until the end of the turn.
+    /// Queues a frame for all members of a room in this process; it is sent at the end of the turn.
     fn hear(&mut self, id: RoomId, frame: &[u8]) {
         let Some(local) = self.rooms.get_mut(id as usize) else { return };
         if local.count == 0 {
@@ -151,7 +153,7 @@ impl Chat {
         local.count += 1;
     }
 
-    /// Sends the pending frames of a room to its members.
+    /// Sends the pending frames of a room to its members in this process.
     fn spread(&mut self, core: &mut Core, id: RoomId) {
         let Some(local) = self.rooms.get_mut(id as usize) else { return };
         if local.count == 0 {
@@ -215,7 +217,7 @@ impl Chat {
     }
 }
 
-/// Returns the slot of a token's connection if it is still open.
+/// Returns the slot of the connection with this token; `None` if it was closed meanwhile.
 fn slot_of(core: &Core, wanted: u64) -> Option<usize> {
     let slot = (wanted & u64::from(u32::MAX)) as usize;
     let socket = core.sockets.get(slot)?;

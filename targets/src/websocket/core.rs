@@ -14,12 +14,12 @@ use wire::websocket::{Opcode, push_frame, push_head};
 use super::settings::{Settings, Slow};
 use super::socket::{CAUSES, Cause, Socket, State};
 
-/// Counters that every WebSocket service has.
+/// Counters that the hub keeps for every WebSocket service.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Figures {
     /// Number of WebSockets that are open.
     pub(crate) open: u64,
-    /// Number of WebSockets opened since the start.
+    /// Number of WebSockets opened since the start of the hub.
     pub(crate) opened: u64,
     /// Number of closed WebSockets by cause, in the order of [`Cause`].
     pub(crate) closed: [u64; CAUSES.len()],
@@ -33,9 +33,9 @@ pub(crate) struct Core {
     pub(crate) settings: Settings,
     pub(crate) sockets: Slab<Socket>,
     pub(crate) figures: Figures,
-    /// Frames that will be sent to the connection being read.
+    /// Answers, as frames, that will be sent to the connection being read.
     pub(crate) out: Vec<u8>,
-    /// WebSocket connections that failed during sending, with the cause.
+    /// Connections that failed during sending and will be removed: slot, and cause.
     pub(crate) doomed: Vec<(usize, Cause)>,
     pub(crate) inflater: Inflater,
     /// A compressor for each window size from 9 bits, created on first use.
@@ -46,8 +46,8 @@ pub(crate) struct Core {
     pub(crate) now: u32,
 }
 
-/// The epoll token of a connection: its slot and generation. Events of an earlier connection in the slot have another
-/// generation.
+/// The epoll token of a connection: its slot and generation. The generation distinguishes it from an earlier connection
+/// in the same slot.
 pub(crate) fn token(slot: usize, generation: u32) -> u64 {
     u64::from(generation & 0x3fff_ffff) << 32 | slot as u64
 }
@@ -120,7 +120,7 @@ impl Core {
         }
     }
 
-    /// Registers or unregisters interest in the socket's writability, depending on unsent bytes.
+    /// Makes the event loop wait for the socket to become writable if it has unsent bytes, or no longer wait.
     pub(crate) fn watch(&mut self, slot: usize) {
         let Some(socket) = self.sockets.get_mut(slot) else { return };
         let wanted = socket.unsent() > 0;
@@ -134,7 +134,7 @@ impl Core {
         }
     }
 
-    /// Number of bytes queued in this process until peers read them.
+    /// Number of bytes queued for all connections because peers have not read enough.
     pub(crate) fn unsent(&self) -> usize {
         self.sockets.iter().map(|(_, socket)| socket.unsent()).sum()
     }

@@ -25,7 +25,7 @@ use super::settings::{Cut, Settings};
 use super::socket::{Cause, Compression, Socket, State};
 use crate::accept;
 
-/// Lowest epoll token that does not stand for a connection.
+/// Lowest epoll token of a listener; lower tokens are those of connections.
 const LISTENERS: u64 = 1 << 63;
 const WAKE: u64 = u64::MAX;
 /// Epoll token of the service's own descriptor.
@@ -37,33 +37,34 @@ const EVENTS: usize = 1024;
 /// Length of the read buffer in bytes: room for an incomplete head and a read.
 const BUFFER: usize = 1 << 17;
 const CIPHER: usize = 1 << 15;
-/// Time in which a peer must close its side after this side closed, in milliseconds.
+/// Time in which a peer must close its side after this side was closed, in milliseconds.
 const LINGER: u32 = 1000;
 /// Close code for a peer that was silent too long.
 const SILENT: u16 = 4008;
 
-/// The behaviour of a hub's WebSocket connections.
+/// Behaviour of a WebSocket target: a service that handles the messages of a hub's connections.
 pub(crate) trait Service: Send {
     /// Called before the hub's event loop starts.
     fn begin(&mut self, _core: &Core) -> io::Result<()> {
         Ok(())
     }
 
-    /// Handles a message received from a client. Answers are sent with [`Core::answer`].
+    /// Handles a message received from a client. The service sends answers with [`Core::answer`].
     fn message(&mut self, core: &mut Core, slot: usize, text: bool, payload: &[u8]);
 
-    /// Answers a plain GET of `/stats`. `None`: the service answers later with [`plain_answer`].
+    /// Returns the JSON for a plain GET of `/stats`. If `None`, the service answers later with [`plain_answer`].
     fn stats(&mut self, core: &mut Core, slot: usize) -> Option<String>;
 
-    /// Notes the end of a WebSocket; `tag` is the service's tag of the connection.
+    /// Called at the end of a WebSocket; `tag` is the tag that the service gave to the connection.
     fn gone(&mut self, _core: &mut Core, _tag: [u32; 2]) {}
 
-    /// Handles the service's own descriptor, registered with [`LINK`]. False ends the hub.
+    /// Handles an event of the service's own descriptor, which is registered with [`LINK`]. Returns false to end the
+    /// hub.
     fn linked(&mut self, _core: &mut Core, _flags: EventFlags) -> bool {
         true
     }
 
-    /// Called after all events of a turn of the loop. False ends the hub.
+    /// Called after all events of a turn of the loop. Returns false to end the hub.
     fn turn(&mut self, _core: &mut Core) -> bool {
         true
     }
@@ -107,7 +108,7 @@ impl<S: Service> Hub<S> {
         })
     }
 
-    /// Serves until the wake pipe delivers a byte or closes, or the service ends the hub.
+    /// Serves until the wake pipe delivers a byte or closes, or until the service ends the hub.
     pub(crate) fn run(&mut self) -> io::Result<()> {
         let mut events: Vec<Happened> = Vec::with_capacity(EVENTS);
         let pause = self.pause();
@@ -200,7 +201,7 @@ impl<S: Service> Hub<S> {
         }
     }
 
-    /// Reads available data from a connection. An error means that the connection is unusable.
+    /// Reads available data from a connection and handles them. An error means that the connection must be removed.
     fn readable(&mut self, slot: usize) -> Result<(), Cause> {
         let socket = &mut self.core.sockets[slot];
         let kept = socket.take_input(&mut self.buffer);
@@ -229,7 +230,8 @@ impl<S: Service> Hub<S> {
         used.map(|_| ())
     }
 
-    /// Handles the complete frames of a connection; returns their length in bytes.
+    /// Handles the upgrade request or the complete frames in a connection's input; returns the number of bytes
+    /// consumed.
     fn consume(&mut self, slot: usize, input: &mut [u8]) -> Result<usize, Cause> {
         let mut used = 0;
         if self.core.sockets[slot].state == State::Asking {
@@ -364,7 +366,8 @@ impl<S: Service> Hub<S> {
         self.finish(slot, Cause::Protocol);
     }
 
-    /// Closes this side of the connection properly; the peer has one second to close its own side.
+    /// Closes this side of the connection properly, and counts the cause; the peer has one second to close its own
+    /// side.
     fn finish(&mut self, slot: usize, cause: Cause) {
         let Some(socket) = self.core.sockets.get_mut(slot) else { return };
         let was_open = socket.state == State::Open;
@@ -398,7 +401,7 @@ impl<S: Service> Hub<S> {
         self.service.gone(&mut self.core, tag);
     }
 
-    /// Removes the connections that were marked as failed.
+    /// Closes and removes the connections that were marked as failed.
     fn bury(&mut self) {
         while let Some((slot, cause)) = self.core.doomed.pop() {
             self.remove(slot, cause);
@@ -444,10 +447,10 @@ impl<S: Service> Hub<S> {
     }
 }
 
-/// The result of handling an event of a connection, for the loop.
+/// The loop's next action on a connection after a message: continue, or close.
 enum Flow {
     GoesOn,
-    /// The peer closes the connection, with this close code.
+    /// The peer sent a close frame, with this close code.
     Closes(Option<u16>),
 }
 

@@ -1,7 +1,8 @@
 //! `websocket-odd`: violates the WebSocket protocol in the way that the path names; `/` lists the paths.
 //!
-//! Each path is a script of bytes, waits and ends, run on the HTTP targets' loop. Data that the client sends after its
-//! request is ignored. `after=MS` in the query adds a pause after a valid upgrade.
+//! For each path there is a script of bytes to send, pauses, and ways to end the connection; it runs on the event loop
+//! of the HTTP targets. Data that the client sends after its request is ignored. `after=MS` in the query adds a pause
+//! after a valid upgrade.
 
 mod frames;
 mod handshake;
@@ -41,7 +42,7 @@ impl<'a> Asked<'a> {
         self.text(name).and_then(|text| text.parse().ok()).unwrap_or(default)
     }
 
-    /// Sends a valid upgrade, and then pauses if the query asks for a pause.
+    /// Answers with a valid upgrade, then pauses for the milliseconds in the query's `after`, if given.
     fn upgrade(&self, answer: &mut Answer) {
         answer.send(&self.good_answer());
         match self.value("after", 0) {
@@ -58,7 +59,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Converts milliseconds of a query, at most an hour, to nanoseconds.
+/// Converts milliseconds to nanoseconds; limits them to an hour.
 fn millis(ms: u64) -> Nanos {
     ms.min(3_600_000) * 1_000_000
 }

@@ -3,7 +3,7 @@
 use crate::config::{Config, bad};
 use crate::error::Error;
 
-/// How a connection is cut whose peer was silent too long.
+/// The way in which a connection is cut if its peer was silent for too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cut {
     /// Cut the connection with a close frame with code 4008.
@@ -16,7 +16,7 @@ pub(crate) enum Cut {
 /// Handling of a connection whose peer does not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Slow {
-    /// The connection is reset when more than `unsent` bytes are queued for its peer.
+    /// A connection is reset if more than `unsent` bytes are queued for its peer.
     Drop,
     /// Unsent bytes are queued without a limit.
     Wait,
@@ -24,23 +24,23 @@ pub(crate) enum Slow {
 
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
-    /// Silence of the peer after which a connection is cut, in milliseconds; 0 for never.
+    /// Time without data from the peer after which a connection is cut, in milliseconds; 0 for never.
     pub(crate) idle_ms: u32,
     pub(crate) cut: Cut,
     /// Maximum length of a received message in bytes.
     pub(crate) limit: u32,
     pub(crate) compression: bool,
-    /// Length in bytes of each frame of a sent message; 0 sends a message in one frame.
+    /// Maximum length in bytes of each frame of a sent message; 0 sends every message in one frame.
     pub(crate) fragment: usize,
     /// Supported subprotocols; if empty, any requested one is accepted.
     pub(crate) protocols: Vec<String>,
     pub(crate) slow: Slow,
-    /// Maximum number of bytes queued for a slow reader.
+    /// Maximum number of bytes queued for a slow peer, with [`Slow::Drop`].
     pub(crate) unsent: usize,
 }
 
 impl Settings {
-    /// Reads the options that the target has; other settings keep their defaults.
+    /// Reads the options that this target has; settings without an option keep their defaults.
     pub(crate) fn read(config: &Config, idle_ms: u32) -> Result<Self, Error> {
         let cut = match config.text("cut").unwrap_or("close") {
             "close" => Cut::Close,

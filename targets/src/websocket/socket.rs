@@ -1,7 +1,7 @@
 //! A connection of the hub: 80 bytes, and no heap memory unless input or output is incomplete.
 //!
-//! Bytes are written at once and only the unsent rest is kept. Input is read into a buffer of the hub, and only an
-//! incomplete head is kept. TLS and compression have their own state on the heap.
+//! Bytes are written immediately, and only the unsent rest is kept. Input is read into a buffer of the hub, and only
+//! unconsumed bytes are kept. TLS and compression have their own state on the heap.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -36,7 +36,7 @@ pub(crate) enum State {
     /// The upgrade request is incomplete.
     Asking,
     Open,
-    /// The answer to a plain HTTP request is being prepared.
+    /// A plain HTTP request was received, and the service prepares its answer.
     Answering,
     /// This side of the connection is closed, and the peer's close is awaited.
     Closing,
@@ -63,11 +63,11 @@ pub(crate) struct Socket {
     stash: Option<Box<Stash>>,
     pub(crate) assembler: Assembler,
     pub(crate) compression: Option<Box<Compression>>,
-    /// Time of the peer's last data, or of this side's close, in milliseconds since the start.
+    /// Time at which the peer last sent data, or at which this side closed, in milliseconds since the start of the hub.
     pub(crate) heard: u32,
-    /// Tag of the connection that only the service uses.
+    /// Tag that the service gave to the connection; the hub does not use it.
     pub(crate) tag: [u32; 2],
-    /// Distinguishes this connection from earlier ones in the same slot.
+    /// Number that distinguishes this connection from earlier ones in the same slot.
     pub(crate) generation: u32,
     pub(crate) state: State,
     /// True if the loop waits until the socket is writable.
@@ -100,7 +100,7 @@ impl Socket {
         &self.stream
     }
 
-    /// Moves incomplete input of the connection to the start of `buffer`; returns its length.
+    /// Moves the kept, unconsumed input of the connection to the start of `buffer`; returns its length.
     pub(crate) fn take_input(&mut self, buffer: &mut [u8]) -> usize {
         let Some(stash) = &mut self.stash else { return 0 };
         let kept = std::mem::take(&mut stash.input);
@@ -117,8 +117,8 @@ impl Socket {
         }
     }
 
-    /// Reads once. `Ok(0)` is the end of the stream; `WouldBlock` means no data, or no data that decrypts to plain
-    /// text.
+    /// Reads once from the socket. `Ok(0)` means the end of the stream; `WouldBlock` means no data, or only TLS records
+    /// without plain text.
     pub(crate) fn read(&mut self, buffer: &mut [u8], cipher: &mut [u8]) -> io::Result<usize> {
         let Some(tls) = &mut self.tls else {
             return (&self.stream).read(buffer);
@@ -203,12 +203,12 @@ impl Socket {
         Ok(())
     }
 
-    /// Number of bytes queued until the peer reads.
+    /// Number of bytes queued because the peer has not read enough.
     pub(crate) fn unsent(&self) -> usize {
         self.stash.as_ref().map_or(0, |stash| stash.output.len() - stash.written)
     }
 
-    /// Closes this side properly. Queued bytes are lost, because the peer had time to read them.
+    /// Closes this side properly, with FIN. Queued bytes are lost, because the peer had time to read them.
     pub(crate) fn finish(&mut self) {
         if let Some(tls) = &mut self.tls {
             tls.send_close_notify();

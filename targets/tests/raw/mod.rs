@@ -12,7 +12,7 @@ use targets::{Config, Running, start};
 
 pub(crate) struct Client(pub(crate) TcpStream);
 
-/// The end of a connection, with the text read before it.
+/// The way in which the target ended a connection, with the text read before.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Fin(String),
@@ -25,7 +25,7 @@ pub(crate) fn target(name: &str, options: &[(&str, &str)]) -> Running {
     start(config).unwrap()
 }
 
-/// Returns the beginning of a target's answer to a plain-text request.
+/// Returns the beginning of what a target answers to an HTTP request without TLS.
 pub(crate) fn first_answer(name: &str) -> &'static str {
     match name {
         // The target `tls-front` accepts only TLS: it sends an alert.

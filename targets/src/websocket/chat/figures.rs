@@ -13,7 +13,7 @@ pub(super) struct Figures {
     pub(super) open: u64,
     pub(super) opened: u64,
     pub(super) closed: [u64; CAUSES.len()],
-    /// Number of joins; a connection counts once for each room that it entered.
+    /// Number of times that a connection entered a room.
     pub(super) joined: u64,
     /// Number of messages received from clients.
     pub(super) messages_in: u64,
@@ -21,18 +21,18 @@ pub(super) struct Figures {
     pub(super) messages_out: u64,
     /// Number of broadcasts requested by members.
     pub(super) said: u64,
-    /// Sum of the receivers of all broadcasts.
+    /// Number of receivers, summed over all broadcasts.
     pub(super) receivers: u64,
     /// Number of bytes queued for slow readers.
     pub(super) unsent: u64,
-    /// Bytes of memory that this process shares with no other.
+    /// Resident memory in bytes that this process shares with no other.
     pub(super) private: u64,
 }
 
 const COUNT: usize = 9 + CAUSES.len();
 
 impl Figures {
-    /// Copies the counters of the event loop into the chat's counters.
+    /// Adds the counters of the event loop to the chat's counters.
     pub(super) fn with(mut self, core: &Core) -> Self {
         let known = &core.figures;
         self.open = known.open;
@@ -84,7 +84,7 @@ impl Figures {
         figures
     }
 
-    /// Formats the chat's counters as JSON. `open`: number of WebSockets in each process.
+    /// Formats the chat's counters as JSON. `open` is the number of open WebSockets in each process.
     pub(super) fn to_json(self, open: &[u64]) -> String {
         let closed: Map<String, Value> = CAUSES
             .iter()
@@ -113,8 +113,8 @@ impl Figures {
     }
 }
 
-/// Resident memory that is not shared with other processes: proc(5), statm, in pages of 4 KiB. Zero if it cannot be
-/// read.
+/// Resident memory in bytes that is not shared with other processes, from /proc/self/statm (proc(5)). Zero if it cannot
+/// be read.
 fn private_bytes() -> u64 {
     let statm = fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let mut fields = statm.split(' ').skip(1).map(|field| field.parse::<u64>().unwrap_or(0));

@@ -69,7 +69,7 @@ impl Link {
         }
     }
 
-    /// Sends as much of the queue as possible, and lets epoll report when the rest can be sent.
+    /// Sends as much of the queue as possible. If a part remains, epoll will report when it can be sent.
     pub(super) fn flush(&mut self, epoll: impl AsFd, data: u64) -> io::Result<()> {
         while self.written < self.output.len() {
             match self.stream.write(&self.output[self.written..]) {
@@ -90,7 +90,7 @@ impl Link {
         Ok(())
     }
 
-    /// Reads once and passes each complete message to `each`. False: the other end has closed.
+    /// Reads once and passes each complete message to `each`. Returns false if the other end has closed.
     pub(super) fn receive(&mut self, mut each: impl FnMut(&mut Self, u8, &[u8])) -> bool {
         let mut input = std::mem::take(&mut self.input);
         let start = input.len();
@@ -120,7 +120,8 @@ impl Link {
     }
 }
 
-/// Splits a number from the start of a body. A body that is too short, which no process sends, yields zero.
+/// Splits a 64-bit number from the start of a message's body. A body that is too short, which no process sends, yields
+/// zero.
 pub(super) fn number(body: &[u8]) -> (u64, &[u8]) {
     body.split_first_chunk::<8>()
         .map_or((0, &[][..]), |(number, rest)| (u64::from_le_bytes(*number), rest))

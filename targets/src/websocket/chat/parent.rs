@@ -26,7 +26,7 @@ struct Process {
     link: Option<Link>,
     ready: bool,
     figures: Figures,
-    /// True if the parent has requested the counters of this process.
+    /// True if the counters of this process were requested and have not arrived.
     asked: bool,
 }
 
@@ -34,9 +34,9 @@ pub(crate) struct Parent {
     epoll: OwnedFd,
     processes: Vec<Process>,
     rooms: Rooms,
-    /// Requests (process and token) that wait for the current collection of counters, and later ones that need the next
-    /// collection.
+    /// Requests for statistics (process and token) that wait for the collection of counters in progress.
     waiting: Vec<(usize, u64)>,
+    /// Requests for statistics that arrived during this collection, and need the next one.
     later: Vec<(usize, u64)>,
 }
 
@@ -88,7 +88,7 @@ impl Parent {
         Ok(parent)
     }
 
-    /// Relays until the wake pipe delivers a byte or closes, or no process is left.
+    /// Relays messages until the wake pipe delivers a byte or closes, or no process is left.
     pub(crate) fn run(&mut self) -> io::Result<()> {
         while self.processes.iter().any(|process| process.link.is_some()) && self.step()? {}
         Ok(())
@@ -128,7 +128,7 @@ impl Parent {
         }
     }
 
-    /// Handles a message from a process. The link is taken out of the table during the call.
+    /// Handles a message from process `number`. Its link `own` is missing in the table during the call.
     fn told(&mut self, number: usize, own: &mut Link, kind: u8, body: &[u8]) {
         match kind {
             up::READY => self.processes[number].ready = true,
@@ -172,7 +172,8 @@ impl Parent {
         }
     }
 
-    /// Answers waiting statistics requests once all counters have arrived, then starts a collection for later requests.
+    /// Answers the waiting requests for statistics if no process's counters are missing, then starts a collection for
+    /// later requests.
     fn collect(&mut self) {
         if self.processes.iter().any(|process| process.asked) {
             return;

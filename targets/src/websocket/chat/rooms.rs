@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Number of a chat room, from 0.
+/// Number of a chat room, from 0 in the order of creation.
 pub(super) type RoomId = u32;
 
 struct Room {
@@ -61,7 +61,8 @@ impl Rooms {
         }
     }
 
-    /// Formats the message that all members of a room get: `room NAME SEQUENCE MILLISECONDS TEXT`.
+    /// Counts and formats a message for all members of a room: `room NAME SEQUENCE MILLISECONDS TEXT`. The time is that
+    /// in the text, or the current time.
     pub(super) fn say(&mut self, id: RoomId, text: &str) -> Option<String> {
         let room = self.all.get_mut(id as usize)?;
         room.sequence += 1;
@@ -73,14 +74,14 @@ impl Rooms {
         Some(format!("room {} {} {} {text}", room.name, room.sequence, sent_us / 1000))
     }
 
-    /// Iterates over the processes that have members of the room.
+    /// Iterates over the processes in which the room has members.
     pub(super) fn processes(&self, id: RoomId) -> impl Iterator<Item = usize> + '_ {
         let members = self.all.get(id as usize).map_or(&[][..], |room| &room.members);
         members.iter().enumerate().filter(|(_, count)| **count > 0).map(|(process, _)| process)
     }
 }
 
-/// Returns the time in a string's word `t=MICROSECONDS`, since 1970.
+/// Returns the send time in a text with a word `t=MICROSECONDS`, in µs since 1970.
 fn sent_us(text: &str) -> Option<u64> {
     text.split(' ').find_map(|word| word.strip_prefix("t=")?.parse().ok())
 }

@@ -7,7 +7,7 @@ use wire::websocket::{Opcode, close, push_frame, push_head};
 use super::{Asked, millis};
 use crate::answer::Answer;
 
-/// A path of the target, its description, and the bytes after the upgrade.
+/// A path of the target, its description for the list, and the bytes that are sent after the upgrade.
 struct Odd(&'static str, &'static str, &'static [u8]);
 
 const TABLE: [Odd; 22] = [
@@ -55,7 +55,7 @@ pub(super) fn paths() -> impl Iterator<Item = (&'static str, &'static str)> {
     TABLE.iter().map(|odd| (odd.0, odd.1)).chain(OTHERS.iter().copied())
 }
 
-/// Answers a path that sends odd frames; false for any other path.
+/// Answers a path that sends odd frames; returns false for any other path.
 pub(super) fn answer(asked: &Asked<'_>, answer: &mut Answer) -> bool {
     let name = asked.name.as_str();
     if let Some(odd) = TABLE.iter().find(|odd| odd.0 == name) {
@@ -107,7 +107,7 @@ fn send_odd_frame(asked: &Asked<'_>, answer: &mut Answer) {
     answer.send(&out);
 }
 
-/// Answers a path that ends the connection; false for any other path.
+/// Answers a path that ends the connection; returns false for any other path.
 fn end(asked: &Asked<'_>, answer: &mut Answer) -> bool {
     let mut out = Vec::new();
     match asked.name.as_str() {

@@ -25,7 +25,7 @@ pub(super) const PATHS: &[(&str, &str)] = &[
 
 const GARBAGE: &[u8] = b"neither HTTP nor frames begin like this\r\n\xff\xfe\r\n";
 
-/// Answers a path with an odd upgrade; false for any other path.
+/// Answers a path with an odd upgrade; returns false for any other path.
 pub(super) fn answer(asked: &Asked<'_>, answer: &mut Answer) -> bool {
     let good = asked.good_answer();
     let without = |name: &str| {
@@ -76,7 +76,7 @@ pub(super) fn answer(asked: &Asked<'_>, answer: &mut Answer) -> bool {
     true
 }
 
-/// Answers paths that end the connection, with or without an answer before; false for any other path.
+/// Answers a path that ends the connection, before or after an answer; returns false for any other path.
 fn end(asked: &Asked<'_>, answer: &mut Answer) -> bool {
     match asked.name.as_str() {
         "status" => {

@@ -1,7 +1,7 @@
 //! Floods: messages or pings at a rate, without end or up to a count.
 //!
-//! The remaining work is in the tag of the next step, so a client that closes leaves no state. A client that does not
-//! read slows its flood down, and missed messages are not sent later.
+//! The remaining part of a flood is packed into the tag of its next step, so a client that closes leaves no state. A
+//! client that does not read slows its flood down, and missed messages are not sent later.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -23,7 +23,7 @@ pub(super) const PATHS: &[(&str, &str)] = &[
 const STEP: Nanos = 2_000_000;
 const SECOND: Nanos = 1_000_000_000;
 
-/// The remaining part of a flood, packed into a step's tag.
+/// The remaining part of a flood, which is packed into the tag of the flood's next step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Flood {
     pings: bool,
@@ -50,7 +50,7 @@ impl Flood {
     }
 }
 
-/// Answers a path that starts a flood; false for any other path.
+/// Answers a path that starts a flood; returns false for any other path.
 pub(super) fn answer(asked: &Asked<'_>, now: Nanos, answer: &mut Answer) -> bool {
     let pings = match asked.name.as_str() {
         "flood" => false,
@@ -71,7 +71,7 @@ pub(super) fn answer(asked: &Asked<'_>, now: Nanos, answer: &mut Answer) -> bool
     true
 }
 
-/// Sends the flood's messages that are due, and schedules the next step.
+/// Sends the messages of a flood that are due, and schedules the next step.
 pub(super) fn due(tag: u64, now: Nanos, answer: &mut Answer) {
     let flood = Flood::unpack(tag);
     let due = (flood.rate * STEP).div_ceil(SECOND).max(1);
