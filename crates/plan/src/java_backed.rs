@@ -39,8 +39,7 @@ impl TextRange {
 /// controller's name, the marker and the condition.
 pub(crate) const CONDITION: char = '\u{1}';
 
-/// Returns the part of an expression in `texts` that stands in the plan, without the marker and the name of a
-/// controller.
+/// Returns an expression as written in the plan: without the marker and the controller's name that precede a condition.
 pub fn shown(text: &str) -> &str {
     text.rsplit(CONDITION).next().unwrap_or(text)
 }

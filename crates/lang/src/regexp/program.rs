@@ -84,9 +84,9 @@ impl Program {
         meta::Builder::new().configure(config).build_from_hir(&hir).ok()
     }
 
-    /// Returns the backtracking form, with which a search after an empty match looks for a match that ends later.
-    /// Returns `None` for a pattern that always prefers the longest match: no longer match begins at the same position,
-    /// so that the search can continue at the next character.
+    /// Returns the backtracking form, with which a search after an empty match finds a longer match at the same
+    /// position. Returns `None` for a pattern that always prefers the longest match: the search then continues at the
+    /// next character.
     pub(super) fn onwards(&self) -> Option<&Backtrack> {
         let may_prefer_short = |node: &Node| {
             matches!(node, Node::Repeat { greedy: false, .. } | Node::Alternatives(_))

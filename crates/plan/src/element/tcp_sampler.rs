@@ -149,7 +149,8 @@ pub(super) fn compile(
     })
 }
 
-/// Returns the TCP client that a class name selects, and its default end byte from the properties (no byte above 127).
+/// Returns the TCP client that a class name selects, and its default end byte from the properties. A number outside of
+/// -128 to 127 means no end byte.
 fn client_of(class: &str, settings: &Settings) -> Option<(Client, i32)> {
     let number = |name: &str, default: i32| {
         settings.property(name, "").trim().parse::<i32>().unwrap_or(default)

@@ -264,7 +264,7 @@ impl Shared {
         self.passed_over.load(Ordering::Relaxed)
     }
 
-    /// Sets the time zone for date functions, in place of the system's zone.
+    /// Sets the time zone for date functions, which otherwise use the system's zone.
     #[must_use]
     pub fn in_zone(self, zone: TimeZone) -> Self {
         Self { zone, ..self }

@@ -27,7 +27,7 @@ pub(crate) struct Page {
     text: String,
 }
 
-/// Target that a link or form gives to a request, in place of the plan's.
+/// Target of a link or form, which replaces the target of the plan's request.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Target {
     pub(super) protocol: String,
