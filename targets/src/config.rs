@@ -74,7 +74,7 @@ impl Config {
         self
     }
 
-    /// Sets the command-line arguments with which a target with several processes starts them.
+    /// Sets the command-line arguments with which a target with several processes starts this program again.
     pub fn respawn(mut self, arguments: impl IntoIterator<Item = OsString>) -> Self {
         self.respawn = Some(arguments.into_iter().collect());
         self

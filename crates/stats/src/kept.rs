@@ -38,7 +38,7 @@ pub enum Why {
     /// Among the first failed samples with this error cause.
     #[default]
     Error,
-    /// Slower than all earlier samples of this label in the same minute.
+    /// Slower than all earlier samples of this label in the same minute, on its core.
     Slow,
     /// Chosen at random with equal probability.
     Random,
@@ -206,8 +206,8 @@ impl Default for Keeper {
 }
 
 impl Keeper {
-    /// Draws the random number of a sample that begins; [`Keeper::choose`] compares it with `bound` when the sample
-    /// ends.
+    /// Draws the random number of a sample that begins. When the sample ends, [`Keeper::choose`] compares it with
+    /// `bound`.
     #[inline]
     pub(crate) fn draw(&mut self) -> Draw {
         self.step();

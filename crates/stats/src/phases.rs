@@ -25,8 +25,7 @@ pub struct Phases {
 }
 
 impl Phases {
-    /// Estimates the phases of a sample from JMeter's three times in nanoseconds. If the latency is 0, all phases are
-    /// 0.
+    /// Estimates the phases of a sample from JMeter's three times in nanoseconds. Without a latency, all phases are 0.
     pub const fn of_times(elapsed: u64, latency: u64, connect: u64) -> Self {
         let mut phases = Self {
             late: 0,

@@ -41,7 +41,7 @@ pub struct Second {
     pub p95_ms: f64,
     pub p99_ms: f64,
     pub max_ms: f64,
-    /// Percentiles of the response time in ms, from the intended start: the median.
+    /// Response time in ms, from the intended start: median.
     pub response_p50_ms: f64,
     /// Response time in ms, from the intended start: 95th percentile.
     pub response_p95_ms: f64,
@@ -73,8 +73,7 @@ pub struct Second {
     pub rows_waiting: u64,
     /// Seconds that the writer thread spent writing rows in this second.
     pub write_s: f64,
-    /// CPU quota of the generator's control groups: number of scheduler periods in this second, and number of throttled
-    /// ones.
+    /// CPU quota of the generator's control groups: scheduler periods in this second, and throttled ones among them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throttling: Option<Throttling>,
     /// Heap and garbage collections of the JVM, if there is one.

@@ -1,8 +1,8 @@
 //! JMeter's `summary +` and `summary =` lines, which scripts search in the output.
 //!
 //! The [`Summariser`] receives the sums of an interval and the time, and returns finished lines; it prints nothing.
-//! Formulas and format are those of Summariser and SummariserRunningSample in JMeter 5.6.3. The `=` line counts from the
-//! first sample on, so that the rate in it equals the rate in the table and in criteria. A `+` line counts from the
+//! Formulas and format are those of Summariser and SummariserRunningSample in JMeter 5.6.3. The `=` line counts from
+//! the first sample on, so that its rate equals the rate in the table and in criteria. A `+` line counts from the
 //! previous `+` line on.
 use lang::decimal_format::{fixed, percent};
 

@@ -10,8 +10,8 @@ mod date;
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// Part of its entries, one eighth, that a full cache evicts together. Evicting many entries makes each eviction cheap
-/// on average.
+/// Divisor: a full cache evicts one eighth of its entries together. Evicting many entries makes each eviction cheap on
+/// average.
 const EIGHTH: usize = 8;
 
 /// The HTTP cache of one user.

@@ -152,8 +152,8 @@ pub trait Session {
         emit: &mut impl for<'b> FnMut(SessionEvent<'b, Self::Head<'b>>),
     ) -> Result<usize, Self::Broken>;
 
-    /// Number of bytes of the current answer's content, from the next one on, that the caller may discard unread from
-    /// the connection if nobody reads the content.
+    /// Number of content bytes of the current answer that come next and that the caller may discard unread from the
+    /// connection, if nobody reads the content.
     fn droppable(&self) -> u64 {
         0
     }

@@ -23,8 +23,8 @@ type OnWait = fn(&str);
 
 static ON_WAIT: OnceLock<OnWait> = OnceLock::new();
 
-/// Sets the function that is called once for each stream that sends no byte for three seconds after it was opened. Only
-/// the first call has an effect.
+/// Sets the function that is called if a stream sends no byte for three seconds, at most once per stream. Only the
+/// first call has an effect.
 pub fn on_wait(notify: OnWait) {
     let _ = ON_WAIT.set(notify);
 }

@@ -6,8 +6,7 @@ use serde::Serialize;
 
 use super::text;
 
-/// Number of sockets, including those in TIME_WAIT, above which the table is not read: a thousand lines cost about 3
-/// ms.
+/// Number of sockets, with those in TIME_WAIT, above which the table is not read. A thousand lines cost about 3 ms.
 pub const TABLE_LIMIT: u64 = 2000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

@@ -350,7 +350,8 @@ fn the_draft_policies() {
     assert_eq!(sent(&mut jar, AT.host, AT.path, false), "a=1; b=2");
 }
 
-/// Compares all `Cookie` headers in conversations that were recorded with JMeter's Cookie Manager.
+/// Compares the `Cookie` headers of all requests in recorded conversations with those that JMeter's Cookie Manager
+/// sent.
 #[test]
 fn conversations_of_jmeter() {
     let table = std::env::var("COOKIES_TABLE").ok();

@@ -32,7 +32,7 @@ pub(super) struct Figures {
 const COUNT: usize = 9 + CAUSES.len();
 
 impl Figures {
-    /// Adds the counters of the event loop to the chat's counters.
+    /// Returns the chat's counters together with the current counters of the event loop.
     pub(super) fn with(mut self, core: &Core) -> Self {
         let known = &core.figures;
         self.open = known.open;

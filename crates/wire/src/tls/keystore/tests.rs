@@ -77,7 +77,7 @@ fn a_wrong_password_is_named() {
     assert_eq!(read(file!("many.jks"), None).unwrap_err(), KeyStoreError::Password);
 }
 
-/// Reads files from OpenSSL with different encryptions of the same key and certificate.
+/// Reads files from OpenSSL that contain the same key and certificate in different encryptions.
 #[test]
 fn encryptions_hide_the_same() {
     let plain = read(file!("plain.pem"), None).unwrap();
