@@ -1,11 +1,11 @@
 //! `mgs`: a mobile gateway as clients of mPaaS MGS see it: one URL, signed and encrypted calls, and the result code in
 //! a header.
 //!
-//! It is implemented from public facts about the protocol only, and shares no code with the client. So a mistake on one
-//! side shows up on the other. A request is decrypted, its signature and time stamp are checked, its body is parsed as
-//! JSON, and it is passed to a backend. The first error decides the result code; the HTTP status is always 200.
-//! `/stats` returns counts; `/key/rsa`, `/key/ecc` and `/key/sm2` return the public keys. Other behaviour of a real
-//! gateway is not known; every choice is an option.
+//! The target is implemented from public facts about the protocol only, and shares no code with the client. So a
+//! mistake on one side shows up on the other. A request is decrypted, its signature and time stamp are checked, its
+//! body is parsed as JSON, and it is passed to a backend. The first error decides the result code; the HTTP status is
+//! always 200. `/stats` returns counts; `/key/rsa`, `/key/ecc` and `/key/sm2` return the public keys. Other behaviour
+//! of a real gateway is not known; every choice is an option.
 
 mod backend;
 mod cipher;

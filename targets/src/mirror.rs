@@ -1,8 +1,8 @@
 //! `mirror`: records every request byte for byte and answers by path, so that a plan can get every kind of answer.
 //!
 //! `/` lists the paths. An answer depends only on the request and, for `/counter`, on the number of earlier requests.
-//! It has no date and no random part, so byte counts are the same in each run. Options: `log` (a file for JSON lines),
-//! `keep` (number of requests kept in memory).
+//! Answers have no date and no random part, so byte counts are the same in each run. Options: `log` (a file for JSON
+//! lines), `keep` (number of requests kept in memory).
 
 mod bad;
 mod bodies;

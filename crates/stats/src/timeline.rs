@@ -1,7 +1,7 @@
 //! The course of a run in a few numbers: peaks, sums and longest sequences over its seconds.
 //!
-//! It is updated at the end of each second and stores no list of seconds, so its size does not depend on the length
-//! of the run. Machine metrics cover the whole machine, not only this process.
+//! The timeline is updated at the end of each second and stores no list of seconds, so the length of the run does not
+//! change its size. Machine metrics cover the whole machine, not only this process.
 use std::collections::VecDeque;
 
 use serde::Serialize;

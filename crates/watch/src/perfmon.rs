@@ -1,7 +1,7 @@
 //! The protocol of jp@gc's PerfMon server agent: lines of text over TCP or UDP.
 //!
 //! The agent answers `test` with `Yep`. After `metrics:` and a list of metrics, separated by tabs, it sends a line with
-//! their values each second, in the same order. `exit` ends the session. An unknown value is `NaN` or empty.
+//! the metrics' values each second, in the same order. `exit` ends the session. An unknown value is `NaN` or empty.
 
 mod connection;
 

@@ -1,8 +1,8 @@
 //! A small HTTP server for pages that follow a run. It has no knowledge of runs: a [`Site`] supplies the responses.
 //!
-//! It serves a few people, must not delay the samples of a run, and may listen on a public address. So all of these
-//! have limits: clients, bytes of a request, time to send a request, time to receive a response, stored events. Its
-//! threads run with a lower priority than those of users. Each connection serves one request.
+//! The server is for a few people, must not delay the samples of a run, and may listen on a public address. So all of
+//! these have limits: clients, bytes of a request, time to send a request, time to receive a response, stored events.
+//! All threads run with a lower priority than those of users. Each connection serves one request.
 //!
 //! | module | holds |
 //! |---|---|

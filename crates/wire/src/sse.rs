@@ -1,8 +1,9 @@
 //! Server-sent events: an HTTP/1.1 response that stays open, and the events in its body.
 //!
 //! A request is sent as it was rendered. The head of the response is reported with its HTTP status. In a body of type
-//! `text/event-stream`, each event is a [`SessionEvent::Push`] with its name (may be empty), the current event id, and
-//! its data. Any other body, such as an error page or a compressed one, is reported as [`SessionEvent::Data`].
+//! `text/event-stream`, each event is a [`SessionEvent::Push`] with the event's name (may be empty), the current event
+//! id, and the event's data. Any other body, such as an error page or a compressed one, is reported as
+//! [`SessionEvent::Data`].
 
 mod events;
 

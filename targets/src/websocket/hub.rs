@@ -1,8 +1,8 @@
 //! The event loop of the WebSocket targets: many connections on one thread, each with 80 bytes and a descriptor when
 //! idle.
 //!
-//! It listens on any number of addresses. A message costs one event, one read and one write; broadcasts cost one write
-//! for each receiver and turn. A sweep over all connections finds silent ones, in one millisecond for a hundred
+//! The hub listens on any number of addresses. A message costs one event, one read and one write; broadcasts cost one
+//! write for each receiver and turn. A sweep over all connections finds silent ones, in one millisecond for a hundred
 //! thousand. One thread owns all of this state; a byte on the wake pipe, or its end, ends the thread.
 
 use std::io::{self, ErrorKind};

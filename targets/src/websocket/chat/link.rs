@@ -1,6 +1,6 @@
 //! The connection between processes of a chat: messages with length, kind and body over a Unix socket.
 //!
-//! It never blocks: unsent data is queued. All messages are small, except texts of members.
+//! A link never blocks: unsent data is queued. All messages are small, except texts of members.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::AsFd;
