@@ -2,7 +2,7 @@
 mod situations;
 
 use answers::rules;
-use record::{Change, Mark, Record};
+use record::{Change, Mark, RatePeriod, Record};
 use situations::all::quiet;
 
 /// Returns a healthy run whose timers require `times` times its actual rate.
@@ -45,8 +45,8 @@ fn a_schedule_is_held_against_each_second() {
     let scheduled = |first: f64, second: f64| {
         let mut record = asking(1.0);
         let rate = record.frame.load.rate.expect("a rate");
-        record.frame.load.schedule =
-            vec![(30_000, first * rate, first * rate), (30_000, second * rate, second * rate)];
+        let period = |rate| RatePeriod { length_ms: 30_000, begin: rate, end: rate };
+        record.frame.load.schedule = vec![period(first * rate), period(second * rate)];
         record.frame.load.rate = Some(first.max(second) * rate);
         record
     };

@@ -93,6 +93,16 @@ impl Frame {
     }
 }
 
+/// Period in which the requested rate changes linearly.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RatePeriod {
+    pub length_ms: i64,
+    /// Samples per second at the beginning of the period.
+    pub begin: f64,
+    /// Samples per second at its end.
+    pub end: f64,
+}
+
 /// The requested load.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Load {
@@ -100,9 +110,8 @@ pub struct Load {
     pub users: u64,
     /// Largest requested number of starts per second at one time, from throughput timers, arrivals or `--rps`.
     pub rate: Option<f64>,
-    /// Changes of the rate that timers keep, from the start on: length of each section in ms, rate at its start,
-    /// rate at its end. Empty if the rate is constant.
-    pub schedule: Vec<(i64, f64, f64)>,
+    /// Rate that timers keep, from the start on. Empty if the rate is constant.
+    pub schedule: Vec<RatePeriod>,
     /// Requested length of the run, ms.
     pub length_ms: Option<i64>,
     /// True if new work starts regardless of the responses: an open workload.

@@ -42,7 +42,7 @@ pub mod wordings;
 
 pub use alert::Alert;
 pub use fact::Fact;
-pub use frame::{Change, Ending, Frame, Load, Mark};
+pub use frame::{Change, Ending, Frame, Load, Mark, RatePeriod};
 pub use gather::MOST_LABELS;
 pub use kept::Kept;
 pub use labels::Labels;

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use record::frame::{Change, Ending, Frame, Load, Mark};
 use record::kept::{Kept, Why};
 use record::second::{Class, Generator};
-use record::{Around, ClassName, Fact, Flaw, Part, Record, Recording, Series, Unit};
+use record::{Around, ClassName, Fact, Flaw, Part, RatePeriod, Record, Recording, Series, Unit};
 use stats::machine::Machine;
 use stats::{Check, Checks, Counter, Outcome, Phases, Recorder, Sample, Snapshot};
 
@@ -57,7 +57,7 @@ fn frame() -> Frame {
         load: Load {
             users: 7,
             rate: Some(2.5),
-            schedule: vec![(9, 0.0, 2.5)],
+            schedule: vec![RatePeriod { length_ms: 9, begin: 0.0, end: 2.5 }],
             length_ms: Some(9),
             open: true,
         },
@@ -176,7 +176,7 @@ fn what_was_recorded_is_read() {
     recording.second(&snapshot(0, 5, 60), around());
     let kept = failed();
     recording.keep(kept.clone(), &Arc::from("label 3"));
-    recording.end((START + 3000, 2900), &Ending::StoppedByPlan);
+    recording.end(START + 3000, 2900, &Ending::StoppedByPlan);
     let one = Record::of_bytes(&recording.take()).expect("a record");
     let label = one.labels.iter().position(|label| &*label.name == "label 3").expect("it") as u32;
     assert_eq!(one.kept, [Kept { label, cause: Some(0), ..kept }]);

@@ -3,7 +3,7 @@
 //! many users there are.
 
 use record::frame::RATE_USERS;
-use record::{Change, Record, Second};
+use record::{Change, RatePeriod, Record, Second};
 
 use super::figures::{Window, in_flight, length_s, mean, requests, sum, whole};
 use super::light::{self, light_seconds, loaded};
@@ -53,8 +53,8 @@ const REACHED: f64 = 0.01;
 pub(super) struct Timers<'r> {
     /// Start of the run in ms since 1970.
     start_ms: i64,
-    /// Periods of the schedule: length in ms, and samples per second at the beginning and at the end.
-    schedule: &'r [(i64, f64, f64)],
+    /// Rates over time; empty if the rate is constant.
+    schedule: &'r [RatePeriod],
     /// Samples per second; with a schedule, the largest rate.
     pub(super) asked: f64,
 }
@@ -79,13 +79,14 @@ pub(super) fn timers(record: &Record) -> Option<Timers<'_>> {
 }
 
 /// Returns the samples that a schedule requires between two times in ms from the start; `None` without a schedule.
-fn scheduled(schedule: &[(i64, f64, f64)], from: i64, to: i64) -> Option<f64> {
+fn scheduled(schedule: &[RatePeriod], from: i64, to: i64) -> Option<f64> {
     let mut begin = 0;
-    let part = |(length, first, last): &(i64, f64, f64)| {
-        let (start, end) = (from.max(begin), to.min(begin.saturating_add(*length)));
-        let rate = |at: i64| first + (last - first) * (at - begin) as f64 / *length as f64;
+    let part = |period: &RatePeriod| {
+        let (length, first, last) = (period.length_ms, period.begin, period.end);
+        let (start, end) = (from.max(begin), to.min(begin.saturating_add(length)));
+        let rate = |at: i64| first + (last - first) * (at - begin) as f64 / length as f64;
         let n = f64::midpoint(rate(start), rate(end)) * (end - start) as f64 / 1000.0;
-        begin = begin.saturating_add(*length);
+        begin = begin.saturating_add(length);
         if start < end { n } else { 0.0 }
     };
     (!schedule.is_empty()).then(|| schedule.iter().map(part).sum())

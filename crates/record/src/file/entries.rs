@@ -8,7 +8,7 @@ use std::sync::Arc;
 use stats::{Outcome, Phase, Phases};
 
 use super::bytes::{In, Out};
-use crate::frame::{Change, Ending, Frame, Load, Mark};
+use crate::frame::{Change, Ending, Frame, Load, Mark, RatePeriod};
 use crate::kept::{Kept, Why};
 use crate::{CauseName, ClassName, Fact, Label, Series, Unit};
 
@@ -91,10 +91,10 @@ pub(crate) fn write_frame(frame: &Frame, out: &mut Out) {
         out.text(name);
         out.text(value);
     });
-    out.list(&frame.load.schedule, |out, (length, from, to)| {
-        out.signed(*length);
-        out.float(*from);
-        out.float(*to);
+    out.list(&frame.load.schedule, |out, period| {
+        out.signed(period.length_ms);
+        out.float(period.begin);
+        out.float(period.end);
     });
 }
 
@@ -124,7 +124,11 @@ pub(crate) fn read_frame(from: &mut In<'_>) -> Frame {
     frame.ports = from.number();
     frame.settings = from.list(|from| (from.text(), from.text()));
     // Files of older versions end before this field.
-    frame.load.schedule = from.list(|from| (from.signed(), from.float(), from.float()));
+    frame.load.schedule = from.list(|from| RatePeriod {
+        length_ms: from.signed(),
+        begin: from.float(),
+        end: from.float(),
+    });
     frame
 }
 
@@ -244,7 +248,7 @@ pub(crate) fn read_mark(from: &mut In<'_>) -> Mark {
     Mark { at_ms, change }
 }
 
-pub(crate) fn write_ending((length_ms, ran_ms): (i64, i64), ending: &Ending, out: &mut Out) {
+pub(crate) fn write_ending(length_ms: i64, ran_ms: i64, ending: &Ending, out: &mut Out) {
     out.signed(length_ms);
     let (kind, text): (u64, &str) = match ending {
         Ending::Unknown => (0, ""),

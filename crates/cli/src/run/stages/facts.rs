@@ -24,9 +24,12 @@ pub(super) fn frame(
     let (copies, many) = (u64::from(copies), f64::from(copies));
     let (users, of_rate) = (users * copies, rate_users.unwrap_or(0) * copies);
     let rate = rate.map(|rate| rate * many);
-    let schedule = schedule.iter();
-    let schedule =
-        schedule.map(|(ns, from, to)| (ns / 1_000_000, from * many, to * many)).collect();
+    let schedule = schedule.iter().map(|(ns, from, to)| record::RatePeriod {
+        length_ms: ns / 1_000_000,
+        begin: from * many,
+        end: to * many,
+    });
+    let schedule = schedule.collect();
     let mut settings = plan_settings(plan);
     settings.extend(request.sources.recorded());
     settings.push((record::frame::PLAN_TEXT.to_owned(), format!("{:016x}", plan.text_hash)));
