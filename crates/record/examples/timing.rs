@@ -51,7 +51,7 @@ fn make(path: &str, [seconds, labels, per_s, marks]: [u64; 4]) -> std::io::Resul
             println!("{} h: file {length} bytes, memory {} KiB", second / HOUR, usage.rss >> 10);
         }
     }
-    recording.end((snapshot.at_ms, snapshot.at_ms - START), &record::Ending::Completed);
+    recording.end(snapshot.at_ms, snapshot.at_ms - START, &record::Ending::Completed);
     file.write_all(&recording.take())
 }
 

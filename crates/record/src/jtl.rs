@@ -424,7 +424,7 @@ impl Gathered {
         let kept = self.of_causes.entry(cause).or_default();
         if *kept < KEPT_OF_A_CAUSE {
             *kept += 1;
-            let kept = kept_of(fields, row, (Why::Error, outcome), label, Some(cause));
+            let kept = kept_of(fields, row, Why::Error, outcome, label, Some(cause));
             self.kept.push(kept);
         }
     }
@@ -475,7 +475,7 @@ impl Gathered {
         if at.is_some_and(|at| self.kept[at].elapsed >= row.elapsed) {
             return;
         }
-        let make = || kept_of(fields, row, (Why::Slow, Outcome::Ok), key.0, None);
+        let make = || kept_of(fields, row, Why::Slow, Outcome::Ok, key.0, None);
         match at {
             Some(at) => self.kept[at] = make(),
             None if self.kept.len() < KEPT => {
@@ -497,7 +497,7 @@ impl Gathered {
         let origin_ms = self.origin_ms.unwrap_or_default();
         let mut closed = std::mem::take(&mut self.closed);
         self.groups.sum_users(&mut closed);
-        begin(&mut closed, (start_ms - origin_ms, end_ms - origin_ms));
+        begin(&mut closed, start_ms - origin_ms, end_ms - origin_ms);
         let (mut seconds, pauses) = pauses::seconds(closed, origin_ms);
         fit(&mut seconds, start_ms, end_ms);
         let pause_ms: i64 = pauses.iter().sum();
@@ -552,7 +552,7 @@ impl Gathered {
 
 /// Lets the first second begin with the first sample's start, and joins a short partial second there to the next
 /// one. `start_ms` and `end_ms` delimit the samples, ms from the origin.
-fn begin(closed: &mut BTreeMap<i64, Closed>, (start_ms, end_ms): (i64, i64)) {
+fn begin(closed: &mut BTreeMap<i64, Closed>, start_ms: i64, end_ms: i64) {
     if closed.is_empty() {
         return;
     }
@@ -632,7 +632,8 @@ impl Closed {
 fn kept_of(
     fields: &Fields<'_>,
     row: &Row,
-    (why, outcome): (Why, Outcome),
+    why: Why,
+    outcome: Outcome,
     label: u32,
     cause: Option<u32>,
 ) -> Kept {

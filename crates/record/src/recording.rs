@@ -205,12 +205,13 @@ impl Recording {
         entries::push(&mut self.open, Kind::Mark, |out| entries::write_mark(mark, out));
     }
 
-    /// Adds the end of the run, and writes the slow samples that still wait for the end of their minute.
-    pub fn end(&mut self, (at_ms, ran_ms): (i64, i64), ending: &Ending) {
+    /// Adds the end of the run, and writes the samples that still wait. `at_ms`: time of the end, ms since 1970;
+    /// `ran_ms`: time during which users ran.
+    pub fn end(&mut self, at_ms: i64, ran_ms: i64, ending: &Ending) {
         self.write_waiting(i64::MAX);
         let length_ms = at_ms - self.start_ms;
         entries::push(&mut self.open, Kind::Ending, |out| {
-            entries::write_ending((length_ms, ran_ms), ending, out);
+            entries::write_ending(length_ms, ran_ms, ending, out);
         });
     }
 

@@ -87,7 +87,7 @@ fn written(shapes: &[Shape], apart: i64) -> Vec<u8> {
         }
         bytes.extend(recording.take());
     }
-    recording.end((snapshot.at_ms, 0), &Ending::Completed);
+    recording.end(snapshot.at_ms, 0, &Ending::Completed);
     bytes.extend(recording.take());
     bytes
 }

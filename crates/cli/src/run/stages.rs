@@ -623,7 +623,7 @@ impl Ending<'_> {
         let ran_ms = if last_ms > first_ms { last_ms - first_ms } else { end_ms - start_ms };
         let length = Duration::from_millis(ran_ms.max(0) as u64);
         let end = self.end(&run, &watch);
-        progress.recording().end((end_ms, ran_ms), &end.recorded());
+        progress.recording().end(end_ms, ran_ms, &end.recorded());
         traces.record(&mut progress);
         let record = traces.recorded();
         let mut judgement = judging::judged(&watch, &end, &progress, length, record.as_ref());

@@ -31,10 +31,19 @@ impl Times {
 /// The last rows of a thread.
 #[derive(Debug, Default)]
 struct Thread {
-    /// Name and times of the thread's last request, and the expected number of its next embedded resource or redirect.
-    request: Option<(String, Times, u64)>,
+    /// The thread's last request.
+    request: Option<Request>,
     /// Label and times of the thread's last transaction.
     transaction: Option<(u32, Times)>,
+}
+
+/// The last request of a thread.
+#[derive(Debug)]
+struct Request {
+    name: String,
+    times: Times,
+    /// Expected number of its next embedded resource or redirect.
+    next: u64,
 }
 
 /// Facts about the transactions of a label.
@@ -65,7 +74,7 @@ impl Inside {
     pub(super) fn is_download(&mut self, thread: &str, name: &str, times: Times) -> bool {
         let Self { threads, older, downloads, transactions } = self;
         let last = known(threads, older, thread);
-        if let Some((parent, of, next)) = &mut last.request
+        if let Some(Request { name: parent, times: of, next }) = &mut last.request
             && let Some((own, number)) = numbered(name)
             && (own == parent || *next > 0 && own.contains("://"))
             && times.start >= of.start.saturating_sub(CLOCK_MS)
@@ -85,12 +94,12 @@ impl Inside {
         }
         find_around(last, transactions, times, None);
         match &mut last.request {
-            Some((known, of, next)) => {
-                known.clear();
-                known.push_str(name);
-                (*of, *next) = (times, 0);
+            Some(request) => {
+                request.name.clear();
+                request.name.push_str(name);
+                (request.times, request.next) = (times, 0);
             }
-            none => *none = Some((name.to_owned(), times, 0)),
+            none => *none = Some(Request { name: name.to_owned(), times, next: 0 }),
         }
         false
     }
@@ -113,7 +122,7 @@ impl Inside {
         // Times are whole milliseconds, so that a sample within a shorter transaction may start at its end.
         about.is_checked |= times.end - times.start > 1;
         let last = known(&mut self.threads, &mut self.older, thread);
-        let request = last.request.as_ref().map(|(_, of, _)| *of);
+        let request = last.request.as_ref().map(|request| request.times);
         // Times are whole milliseconds, so that the last sample may start when the transaction ends.
         let has_last =
             |of: Times| of.start >= times.start && of.end <= times.end.saturating_add(CLOCK_MS);

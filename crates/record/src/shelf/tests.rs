@@ -51,7 +51,7 @@ fn each_minute_of_a_long_run_keeps_its_slowest_within_the_bound() {
         }
         file.extend(recording.take());
     }
-    recording.end((START + MINUTES * 60_000, 0), &crate::frame::Ending::default());
+    recording.end(START + MINUTES * 60_000, 0, &crate::frame::Ending::default());
     file.extend(recording.take());
     let record = Record::of_bytes(&file).expect("a record");
     let bytes: usize =

@@ -216,7 +216,7 @@ mod tests {
         folder.shorter.left = 1;
         folder.write_record(&mut recording);
         assert!(folder.shorter.copy.is_some());
-        recording.end((SECONDS * 1000, SECONDS * 1000), &Ending::Completed);
+        recording.end(SECONDS * 1000, SECONDS * 1000, &Ending::Completed);
         wait_for_copy(&mut folder, &mut recording);
         folder.end_record();
         assert!(!path.join(part(record::FILE)).exists());
