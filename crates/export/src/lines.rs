@@ -156,7 +156,7 @@ impl Lines {
             self.label(&name, &part, at_ms, &mut out);
         }
         for ((label, code, message), count) in std::mem::take(&mut self.errors) {
-            self.format.error(&label, (&code, &message), count, at_ms, &mut out);
+            self.format.error(&label, &code, &message, count, at_ms, &mut out);
         }
         let (all, requests) = (std::mem::take(&mut self.all), std::mem::take(&mut self.requests));
         if all.count > 0 {

@@ -285,16 +285,17 @@ impl Keeper {
         &mut self,
         reasons: Reasons,
         sample: &Sample,
-        (label, address): (&Arc<str>, &str),
+        label: &Arc<str>,
+        address: &str,
         texts: &Texts<'_>,
     ) {
         if reasons.error {
             let at = self.errors.add(label);
-            self.errors.places[at].set((Why::Error, 0), sample, (label, address), texts);
+            self.errors.places[at].set(Why::Error, 0, sample, label, address, texts);
         }
         if reasons.slow {
             let at = self.slow.of_label(label).unwrap_or_else(|| self.slow.add(label));
-            self.slow.places[at].set((Why::Slow, 0), sample, (label, address), texts);
+            self.slow.places[at].set(Why::Slow, 0, sample, label, address, texts);
         }
         if reasons.random {
             // If the shelf is full, the sample with the largest number is no longer among the chosen ones and is
@@ -308,7 +309,7 @@ impl Keeper {
             let [method, space, url, end, _] = texts.request;
             let request = [method, space, url, end, ""];
             let head = Texts { request, response: [texts.response[0], "", ""], ..*texts };
-            kept.set((Why::Random, self.number), sample, (label, address), &head);
+            kept.set(Why::Random, self.number, sample, label, address, &head);
         }
     }
 
@@ -345,9 +346,11 @@ impl Example {
 
     fn set(
         &mut self,
-        (why, rank): (Why, u64),
+        why: Why,
+        rank: u64,
         sample: &Sample,
-        (label, address): (&Arc<str>, &str),
+        label: &Arc<str>,
+        address: &str,
         texts: &Texts<'_>,
     ) {
         (self.why, self.rank, self.label) = (why, rank, Arc::clone(label));

@@ -225,7 +225,7 @@ impl Recorder {
     pub fn keep(&mut self, reasons: Reasons, sample: &Sample, texts: &Texts<'_>) {
         let label = &self.labels[sample.label.0 as usize * 2].name;
         let address = self.classes.value(sample.classes[0]);
-        self.keeper.keep(reasons, sample, (label, address), texts);
+        self.keeper.keep(reasons, sample, label, address, texts);
     }
 
     /// Records a sample. A sample cut by the end of the run is counted separately and in no other metric. Returns
@@ -242,7 +242,7 @@ impl Recorder {
         let value_ms = if n > 1 { elapsed_ms / u64::from(n) } else { elapsed_ms };
         let end_ms = sample.end_ms();
         let label = &mut self.places[place];
-        label.tally.add(sample, (elapsed_ms, value_ms), end_ms);
+        label.tally.add(sample, elapsed_ms, value_ms, end_ms);
         if sample.outcome == Outcome::CutByEnd {
             self.counters.add(Counter::CutByEnd, u64::from(n));
             self.pages.count(label, FIRST[5], layout::index_of(sample.elapsed / 1000), n);

@@ -156,22 +156,22 @@ impl Snapshot {
         number::merge(&mut self.numbers, &other.numbers);
         let mut at = usize::MAX;
         for theirs in &other.labels {
-            at = self.place_of((&theirs.name, theirs.transaction), at.wrapping_add(1));
+            at = self.place_of(&theirs.name, theirs.transaction, at.wrapping_add(1));
             self.labels[at].merge(theirs, slots, behind);
         }
     }
 
     /// Returns the index of a label's entry, which is created if it is missing. The index `near` is tried first,
     /// because cores and machines that run the same plan usually have their labels in the same order.
-    fn place_of(&mut self, of: (&Arc<str>, bool), near: usize) -> usize {
-        if self.labels.get(near).is_some_and(|label| label.is_of(of)) {
+    fn place_of(&mut self, name: &Arc<str>, transaction: bool, near: usize) -> usize {
+        if self.labels.get(near).is_some_and(|label| label.is_of(name, transaction)) {
             return near;
         }
         self.places.complete(&self.labels);
-        if let Some(at) = self.places.get(&self.labels, of) {
+        if let Some(at) = self.places.get(&self.labels, name, transaction) {
             return at;
         }
-        self.push(of.0, of.1);
+        self.push(name, transaction);
         self.places.complete(&self.labels);
         self.labels.len() - 1
     }
@@ -185,7 +185,7 @@ impl Snapshot {
     pub fn add_behind(&mut self, behind: &mut Vec<Behind>) {
         let mut at = usize::MAX;
         for Behind { name, transaction, slots } in behind.drain(..) {
-            at = self.place_of((&name, transaction), at.wrapping_add(1));
+            at = self.place_of(&name, transaction, at.wrapping_add(1));
             add_slots(&mut self.labels[at].slots, &slots);
         }
     }
@@ -260,7 +260,7 @@ impl LabelDelta {
         self.bins().into_iter().for_each(Bins::clear);
     }
 
-    fn is_of(&self, (name, transaction): (&Arc<str>, bool)) -> bool {
+    fn is_of(&self, name: &Arc<str>, transaction: bool) -> bool {
         self.transaction == transaction && (Arc::ptr_eq(&self.name, name) || self.name == *name)
     }
 
@@ -325,15 +325,15 @@ impl Places {
         self.known = labels.len();
     }
 
-    fn get(&mut self, labels: &[LabelDelta], label: (&Arc<str>, bool)) -> Option<usize> {
-        let at = *self.of[usize::from(label.1)].get(label.0)?;
-        if labels[at].is_of(label) {
+    fn get(&mut self, labels: &[LabelDelta], name: &Arc<str>, transaction: bool) -> Option<usize> {
+        let at = *self.of[usize::from(transaction)].get(name)?;
+        if labels[at].is_of(name, transaction) {
             return Some(at);
         }
         // The list was reordered.
         self.clear();
         self.complete(labels);
-        labels.iter().position(|other| other.is_of(label))
+        labels.iter().position(|label| label.is_of(name, transaction))
     }
 }
 

@@ -234,7 +234,9 @@ impl Summary {
         names: impl Iterator<Item = (&'n str, &'n str)>,
     ) -> Self {
         let number = |at: usize| totals.numbers().get(at).copied().unwrap_or_default();
-        let lines = names.enumerate().map(|(at, name)| SeriesLine::new(name, &number(at)));
+        let lines = names
+            .enumerate()
+            .map(|(at, (name, source))| SeriesLine::new(name, source, &number(at)));
         self.series = lines.collect();
         self
     }

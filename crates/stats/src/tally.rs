@@ -66,7 +66,7 @@ impl Tally {
     /// Adds a sample that ended at `end_ms`, in ms since 1970. `value_ms` is its elapsed time in ms, or the mean if the
     /// sample stands for several.
     #[inline]
-    pub(crate) fn add(&mut self, sample: &Sample, (elapsed_ms, value_ms): (u64, u64), end_ms: i64) {
+    pub(crate) fn add(&mut self, sample: &Sample, elapsed_ms: u64, value_ms: u64, end_ms: i64) {
         if sample.outcome == Outcome::CutByEnd {
             self.cut += u64::from(sample.count);
             return;

@@ -123,7 +123,8 @@ impl LineFormat {
     pub fn error(
         &self,
         transaction: &str,
-        (code, message): (&str, &str),
+        code: &str,
+        message: &str,
         count: u64,
         now_ms: i64,
         out: &mut String,
@@ -207,8 +208,9 @@ impl Influx {
                 self.format.figures(label, status, &fields, now_ms, out);
             }
         }
-        for (code, message, count) in metric.errors.values().filter(|error| error.2 > 0) {
-            self.format.error(label, (code, message), (*count).into(), now_ms, out);
+        for error in metric.errors.values().filter(|error| error.count > 0) {
+            let count = error.count.into();
+            self.format.error(label, &error.code, &error.message, count, now_ms, out);
         }
     }
 

@@ -63,8 +63,16 @@ pub(super) struct SamplerMetric {
     pub(super) hits: u32,
     pub(super) sent: u64,
     pub(super) received: u64,
-    /// Errors by code and message in lower case. The value has their original spelling and the count.
-    pub(super) errors: BTreeMap<(String, String), (String, String, u32)>,
+    /// Errors by code and message in lower case.
+    pub(super) errors: BTreeMap<(String, String), CountedError>,
+}
+
+/// An error of a sampler, in its original spelling.
+#[derive(Clone, Debug)]
+pub(super) struct CountedError {
+    pub(super) code: String,
+    pub(super) message: String,
+    pub(super) count: u32,
 }
 
 impl SamplerMetric {
@@ -103,8 +111,9 @@ impl SamplerMetric {
                 let code = if error.0.is_empty() { "0" } else { code };
                 let message = if error.1.is_empty() { "None" } else { message };
                 let key = (code.to_lowercase(), message.to_lowercase());
-                let entry = self.errors.entry(key);
-                entry.or_insert_with(|| (code.into(), message.into(), 0)).2 += taken.errors;
+                let first =
+                    || CountedError { code: code.into(), message: message.into(), count: 0 };
+                self.errors.entry(key).or_insert_with(first).count += taken.errors;
             }
         }
         if !(cumulated && taken.of_parts) {

@@ -9,7 +9,7 @@ const START: i64 = 1_700_000_000_000 / 60_000 * 60_000;
 const MS: u64 = 1_000_000;
 
 /// Records a sample of `ms` milliseconds that ended `end_ms` after [`START`], as a core records its samples.
-fn take(recorder: &mut Recorder, label: LabelId, (end_ms, ms): (i64, u64), error: Option<&str>) {
+fn take(recorder: &mut Recorder, label: LabelId, end_ms: i64, ms: u64, error: Option<&str>) {
     let outcome = error.map_or(Outcome::Ok, |_| Outcome::Status);
     let (success, errors) = (error.is_none(), u32::from(error.is_some()));
     let start = START + end_ms - ms as i64;
@@ -47,11 +47,11 @@ fn many_samples_of_one_reason_leave_room_for_the_others() {
     let mut recorder = begun();
     let (much, late) = (recorder.intern("much"), recorder.intern("late"));
     for n in 0..10_000 {
-        take(&mut recorder, much, (n / 20, 5), None);
+        take(&mut recorder, much, n / 20, 5, None);
     }
-    take(&mut recorder, late, (900, 40), None);
-    take(&mut recorder, late, (901, 30), None);
-    (0..7).for_each(|_| take(&mut recorder, much, (902, 1), Some("no")));
+    take(&mut recorder, late, 900, 40, None);
+    take(&mut recorder, late, 901, 30, None);
+    (0..7).for_each(|_| take(&mut recorder, much, 902, 1, Some("no")));
     let snapshot = second(&mut recorder, 1000);
     assert_eq!(of(&snapshot, Why::Slow), [("much", 5), ("late", 40)]);
     assert_eq!(of(&snapshot, Why::Error), [("much", 1); 5]);
@@ -62,7 +62,7 @@ fn many_samples_of_one_reason_leave_room_for_the_others() {
 fn a_failed_sample_can_be_the_slowest_too() {
     let mut recorder = begun();
     let label = recorder.intern("one");
-    take(&mut recorder, label, (10, 10), Some("no"));
+    take(&mut recorder, label, 10, 10, Some("no"));
     let snapshot = second(&mut recorder, 1000);
     assert_eq!(of(&snapshot, Why::Slow), [("one", 10)]);
     assert_eq!(of(&snapshot, Why::Error), [("one", 10)]);
@@ -74,16 +74,16 @@ fn each_minute_has_its_slowest_by_the_end_of_samples() {
     let mut recorder = begun();
     let label = recorder.intern("one");
     recorder.begin(START + 59_500);
-    take(&mut recorder, label, (59_900, 300), None);
-    take(&mut recorder, label, (60_100, 20), None);
-    take(&mut recorder, label, (60_200, 10), None);
+    take(&mut recorder, label, 59_900, 300, None);
+    take(&mut recorder, label, 60_100, 20, None);
+    take(&mut recorder, label, 60_200, 10, None);
     let snapshot = second(&mut recorder, 60_500);
     assert_eq!(of(&snapshot, Why::Slow), [("one", 20)], "the second minute's took its place");
-    take(&mut recorder, label, (60_600, 15), None);
+    take(&mut recorder, label, 60_600, 15, None);
     assert_eq!(of(&second(&mut recorder, 61_500), Why::Slow), []);
     // The system clock is set back.
     recorder.begin(START - 600_000);
-    take(&mut recorder, label, (-599_000, 15), None);
+    take(&mut recorder, label, -599_000, 15, None);
     assert_eq!(of(&second(&mut recorder, -598_000), Why::Slow), [("one", 15)]);
 }
 
@@ -95,7 +95,7 @@ fn what_finds_no_room_is_kept_later() {
     let mut all = |at_ms: i64, ms: u64, messages: usize| {
         for (n, label) in labels.iter().enumerate() {
             let message = format!("cause {}", n % messages);
-            take(&mut recorder, *label, (at_ms, ms), Some(&message));
+            take(&mut recorder, *label, at_ms, ms, Some(&message));
         }
         let snapshot = second(&mut recorder, at_ms + 1000);
         let slow: Vec<_> =
@@ -119,8 +119,8 @@ fn what_finds_no_room_is_kept_later() {
 fn those_at_random_are_not_the_first() {
     let mut recorder = begun();
     let (early, late) = (recorder.intern("early"), recorder.intern("late"));
-    (0..32_000).for_each(|_| take(&mut recorder, early, (100, 5), None));
-    (0..32_000).for_each(|_| take(&mut recorder, late, (800, 5), None));
+    (0..32_000).for_each(|_| take(&mut recorder, early, 100, 5, None));
+    (0..32_000).for_each(|_| take(&mut recorder, late, 800, 5, None));
     let snapshot = second(&mut recorder, 1000);
     let random = of(&snapshot, Why::Random);
     let first = random.iter().filter(|one| one.0 == "early").count();
@@ -184,7 +184,7 @@ fn a_warm_keeper_allocates_nothing() {
     let round = |recorder: &mut Recorder, minute: i64| {
         recorder.begin(START + minute * 60_000);
         for (n, label) in labels.iter().enumerate() {
-            take(recorder, *label, (minute * 60_000 + 10, 5 + n as u64), None);
+            take(recorder, *label, minute * 60_000 + 10, 5 + n as u64, None);
         }
     };
     round(&mut recorder, 0);

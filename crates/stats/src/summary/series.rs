@@ -25,7 +25,7 @@ pub struct SeriesLine {
 }
 
 impl SeriesLine {
-    pub fn new((name, source): (&str, &str), number: &Number) -> Self {
+    pub fn new(name: &str, source: &str, number: &Number) -> Self {
         let known = |value: f64| (number.count > 0).then_some(value);
         Self {
             name: name.to_owned(),
@@ -95,7 +95,7 @@ mod tests {
             for value in values {
                 number.add(*value);
             }
-            SeriesLine::new(("load", "loadNow"), &number)
+            SeriesLine::new("load", "loadNow", &number)
         };
         let text = line(&[Some(1.0), Some(190.0), Some(2.5), None]).text();
         assert_eq!(

@@ -50,7 +50,7 @@ impl Pattern {
                             fields.offset = Some(offset);
                             behind
                         }
-                        _ => field(&mut fields, rest, (*letter, *n), width)?,
+                        _ => field(&mut fields, rest, *letter, *n, width)?,
                     }
                 }
             };
@@ -85,7 +85,8 @@ fn is_number(part: &Part) -> bool {
 fn field<'t>(
     fields: &mut Fields,
     text: &'t str,
-    (letter, n): (char, usize),
+    letter: char,
+    n: usize,
     width: Option<usize>,
 ) -> Option<&'t str> {
     match letter {
