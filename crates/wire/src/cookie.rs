@@ -313,7 +313,7 @@ impl Jar {
                 places.clear();
                 places.extend((0u32..).zip(&*cookies).filter(|(_, c)| sends(c)).map(|(at, _)| at));
                 let age = |at| many.as_ref().map(|many| many.age(at));
-                write_sorted(cookies, places, age, (policy, put), out);
+                write_sorted(cookies, places, age, policy, put, out);
             }
             Policy::Standard | Policy::Strict => {
                 // One pass for each path length, of which there are few. This avoids allocating a sorted list.
@@ -383,7 +383,8 @@ fn write_sorted<A: Ord>(
     cookies: &[Cookie],
     places: &mut [u32],
     age: impl Fn(usize) -> A,
-    (policy, put): (Policy, Put),
+    policy: Policy,
+    put: Put,
     out: &mut Vec<u8>,
 ) {
     let start = out.len();
