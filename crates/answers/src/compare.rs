@@ -272,7 +272,7 @@ pub fn compare(a: &Record, b: &Record, settings: &Settings) -> Comparison {
             row(at, label.name.to_string(), label.transaction)
         })
         .collect();
-    let series = numbers::compared((a, &steady_a), (b, &steady_b));
+    let series = numbers::compared(a, &steady_a, b, &steady_b);
     finished(all, labels, series, common, (1, 1), settings)
         .knowing(std::slice::from_ref(a), std::slice::from_ref(b))
 }
@@ -541,8 +541,8 @@ fn single(label: String, transaction: bool, a: &Side, b: &Side, settings: &Setti
             let changes = pairs(of_a.spread(metric), of_b.spread(metric));
             let (errors_a, errors_b) = (of_a.errors(metric), of_b.errors(metric));
             let df = welch_df(
-                (relative(&errors_a), of_a.df(metric)),
-                (relative(&errors_b), of_b.df(metric)),
+                Spread { variance: relative(&errors_a), df: of_a.df(metric) },
+                Spread { variance: relative(&errors_b), df: of_b.df(metric) },
             );
             let error = variance(&pairs(errors_a, errors_b)).sqrt();
             let p = if error > 0.0 {
@@ -571,11 +571,18 @@ fn relative(values: &[f64]) -> f64 {
     variance(values) / mean(values).powi(2).max(f64::MIN_POSITIVE)
 }
 
-/// Returns the degrees of freedom of a difference, from the variance and the degrees of freedom of each side (B. L.
-/// Welch, 1947).
-fn welch_df(a: (f64, f64), b: (f64, f64)) -> f64 {
-    let each = a.0 * a.0 / a.1 + b.0 * b.0 / b.1;
-    if each > 0.0 { ((a.0 + b.0).powi(2) / each).max(1.0) } else { a.1.min(b.1) }
+/// Uncertainty of a metric on one side.
+struct Spread {
+    /// Variance relative to the square of the metric.
+    variance: f64,
+    /// Degrees of freedom of the variance.
+    df: f64,
+}
+
+/// Returns the degrees of freedom of a difference of two sides (B. L. Welch, 1947).
+fn welch_df(a: Spread, b: Spread) -> f64 {
+    let each = a.variance * a.variance / a.df + b.variance * b.variance / b.df;
+    if each > 0.0 { ((a.variance + b.variance).powi(2) / each).max(1.0) } else { a.df.min(b.df) }
 }
 
 fn repeated(
@@ -605,7 +612,7 @@ fn repeated(
             difference.p = Some(test.p);
             difference.interval = match metric {
                 Metric::Errors => Some((test.low.max(-1.0), test.high.min(1.0))),
-                _ => ratio(&of_a, &of_b).map(|(_, low, high)| (low.max(0.0) - 1.0, high - 1.0)),
+                _ => ratio(&of_a, &of_b).map(|(low, high)| (low.max(0.0) - 1.0, high - 1.0)),
             };
         }
         difference
@@ -615,11 +622,11 @@ fn repeated(
 }
 
 fn plain(metric: Metric, a: f64, b: f64) -> Difference {
-    unjudged(metric.name(), (a, b), changed(metric, a, b))
+    unjudged(metric.name(), a, b, changed(metric, a, b))
 }
 
 /// Returns a difference that no method has judged yet.
-fn unjudged(metric: &'static str, (a, b): (f64, f64), change: f64) -> Difference {
+fn unjudged(metric: &'static str, a: f64, b: f64, change: f64) -> Difference {
     Difference {
         metric,
         a,

@@ -50,11 +50,11 @@ pub struct Shortfall {
 }
 
 impl Shortfall {
-    /// Returns the shortfall of a run that has ended. `counted`: numbers of due and of missed starts, by the counters
-    /// of an open load.
-    pub fn of(counted: (u64, u64), record: Option<&Record>) -> Self {
+    /// Returns the shortfall of a run that has ended. `due`, `missed`: numbers of starts by the counters of an open
+    /// load; `due` is 0 for other loads.
+    pub fn of(due: u64, missed: u64, record: Option<&Record>) -> Self {
         let by_rate = || record.and_then(rules::missed_starts).unwrap_or_default();
-        let (due, missed) = if counted.0 > 0 { counted } else { by_rate() };
+        let (due, missed) = if due > 0 { (due, missed) } else { by_rate() };
         let early = record.and_then(early);
         Self { due, missed, early: early.as_ref().map(met_so_far) }
     }
@@ -442,10 +442,10 @@ mod tests {
         }
     }
 
-    fn judged(texts: &[&str], set: &Set, starts: (u64, u64)) -> Judged {
+    fn judged(texts: &[&str], set: &Set, due: u64, missed: u64) -> Judged {
         let read = |text: &&str| Criterion::parse(text).expect("a criterion");
         let criteria: Vec<Criterion> = texts.iter().map(read).collect();
-        let shortfall = Shortfall { due: starts.0, missed: starts.1, early: None };
+        let shortfall = Shortfall { due, missed, early: None };
         let evidence = Evidence { criteria: &criteria, shortfall: Some(&shortfall) };
         evidence.judge(&criteria[0], set)
     }
@@ -468,14 +468,14 @@ mod tests {
             (&["count = 10"], 10, 6, NotMet),
             (&["error% <= 100"], 10, 10, Met),
         ] {
-            let judged = judged(texts, &Set { count, errors: Some(errors), checks: None }, (0, 0));
+            let judged = judged(texts, &Set { count, errors: Some(errors), checks: None }, 0, 0);
             assert_eq!(judged.outcome, expected, "{texts:?} {errors}: {judged:?}");
             let is_silent = expected == Met && (texts.len() > 1 || errors <= count / 100);
             let is_silent = is_silent || texts[0].starts_with("error");
             assert_eq!(judged.reason.is_none(), is_silent, "{judged:?}");
         }
         let of = |texts: &[&str], errors| {
-            judged(texts, &Set { count: 1000, errors: Some(errors), checks: None }, (0, 0)).shown()
+            judged(texts, &Set { count: 1000, errors: Some(errors), checks: None }, 0, 0).shown()
         };
         assert_eq!(of(&["p95 < 1s"], 1000), "5ms (all 1 000 samples failed)");
         assert_eq!(
@@ -498,7 +498,7 @@ mod tests {
         let outcome = |texts: &[&str], checked, unexpected, failed| {
             let checks = Some(Checks { checked, unexpected, failed });
             let set = Set { count: 1000, errors: Some(unexpected + failed), checks };
-            let judged = judged(texts, &set, (0, 0));
+            let judged = judged(texts, &set, 0, 0);
             (judged.outcome, judged.shown())
         };
         let (met, shown) = outcome(&["checks% > 99"], 1000, 5, 0);
@@ -524,11 +524,11 @@ mod tests {
     fn a_status_that_assertions_accept_is_no_failure() {
         let checks = Some(Checks { checked: 40, unexpected: 0, failed: 40 });
         let set = Set { count: 40, errors: Some(0), checks };
-        let met = judged(&["checks% > 99"], &set, (0, 0));
+        let met = judged(&["checks% > 99"], &set, 0, 0);
         assert_eq!((met.outcome, &*met.shown()), (Outcome::Met, "100% of checked answers"));
         // An assertion that held does not turn a failed status into a success.
         let set = Set { errors: Some(40), ..set };
-        let not_met = judged(&["checks% > 99"], &set, (0, 0));
+        let not_met = judged(&["checks% > 99"], &set, 0, 0);
         let words = "all 40 requests failed by transport or status";
         assert!(!not_met.is_met() && not_met.shown().contains(words), "{}", not_met.shown());
     }
@@ -537,11 +537,11 @@ mod tests {
     fn samples_that_do_not_say_whether_they_failed_decide_no_criterion_on_errors() {
         let set = Set { count: 10, ..Set::default() };
         for text in ["error% < 1", "errors = 0", "error% > 1"] {
-            let judged = judged(&[text], &set, (0, 0));
+            let judged = judged(&[text], &set, 0, 0);
             assert_eq!((judged.outcome, judged.value), (Outcome::Undecided, None), "{text}");
             assert_eq!(judged.shown(), "the samples do not say which of them failed");
         }
-        assert!(judged(&["p95 < 1s"], &set, (0, 0)).is_met());
+        assert!(judged(&["p95 < 1s"], &set, 0, 0).is_met());
     }
 
     #[test]
@@ -569,7 +569,7 @@ mod tests {
     #[test]
     fn missing_starts_leave_what_holds_undecided() {
         let set = Set { count: 81, errors: Some(0), checks: None };
-        let outcome = |text: &str, missed| judged(&[text], &set, (100, missed)).outcome;
+        let outcome = |text: &str, missed| judged(&[text], &set, 100, missed).outcome;
         for text in ["p95 < 1s", "rate > 5"] {
             assert_eq!(outcome(text, 1), Outcome::Met, "{text}");
             assert_eq!(outcome(text, 19), Outcome::Undecided, "{text}");
@@ -577,7 +577,7 @@ mod tests {
         assert_eq!(outcome("p95 < 1ms", 19), Outcome::NotMet);
         assert_eq!(outcome("error% < 1", 19), Outcome::Undecided);
         assert_eq!(outcome("count > 80", 19), Outcome::Met);
-        let words = judged(&["p95 < 1s"], &set, (100, 19)).shown();
+        let words = judged(&["p95 < 1s"], &set, 100, 19).shown();
         assert!(words.starts_with("5ms (19% of the starts were not made (19 of 100)"), "{words}");
     }
 
@@ -616,8 +616,7 @@ mod tests {
             (record.frame.load.length_ms, record.frame.load.open) = (Some(30_000), open);
             record
         };
-        let early =
-            |record: &Record| Shortfall::of((0, 0), Some(record)).early.map(|words| words.en);
+        let early = |record: &Record| Shortfall::of(0, 0, Some(record)).early.map(|words| words.en);
         let run = record(Counter::RunStoppedByError, 1, 20, true);
         assert_eq!(
             early(&run).as_deref(),
@@ -647,7 +646,7 @@ mod tests {
             record.frame.load.users = 20;
             record
         };
-        let is_early = |record: &Record| Shortfall::of((0, 0), Some(record)).early.is_some();
+        let is_early = |record: &Record| Shortfall::of(0, 0, Some(record)).early.is_some();
         let run = |not_begun| record(Counter::RunStoppedByError, not_begun);
         assert_eq!((is_early(&run(0)), is_early(&run(1))), (false, true));
         let mut ramp = run(0);

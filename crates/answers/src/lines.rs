@@ -72,8 +72,8 @@ impl Line {
         Self { head, ..Self::new(kind, words) }
     }
 
-    /// Builds a line of a head and a list after it.
-    fn list(kind: Kind, head: Words, items: Vec<Words>, (en, zh): (&str, &str)) -> Self {
+    /// Builds a line of a head and a list after it. `en`, `zh`: separators between the items in each language.
+    fn list(kind: Kind, head: Words, items: Vec<Words>, en: &str, zh: &str) -> Self {
         let text = |of: fn(&Words) -> &str, between: &str| {
             items.iter().map(of).collect::<Vec<_>>().join(between)
         };
@@ -145,7 +145,7 @@ pub fn lines(verdict: &Verdict, scope: Scope) -> Vec<Line> {
         let subject = |id: &&'static str| rules::looks_for(id).unwrap_or_else(|| both(*id, *id));
         let subjects = verdict.silent.iter().map(subject).collect();
         let head = both("Checked", "已检查");
-        out.push(Line::list(Kind::Checked, head, subjects, (", ", "、")));
+        out.push(Line::list(Kind::Checked, head, subjects, ", ", "、"));
     }
     if !verdict.unchecked.is_empty() {
         let head = both("Not checked for want of data", "缺少数据而未检查");
@@ -173,7 +173,7 @@ pub fn finding(of: &Finding) -> Vec<Line> {
     }
     if !of.exonerates.is_empty() {
         let head = both("Not the cause", "不是原因");
-        out.push(Line::list(Kind::NotTheCause, head, of.exonerates.clone(), ("; ", "；")));
+        out.push(Line::list(Kind::NotTheCause, head, of.exonerates.clone(), "; ", "；"));
     }
     out.push(Line::new(Kind::Explain, both(&*of.doc, &*of.doc)));
     out

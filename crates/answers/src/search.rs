@@ -353,7 +353,7 @@ pub fn next(settings: &Settings, probes: &[Probe]) -> Step {
         return near_limit(settings, probes, &line, low, left)
             .map_or_else(|| done(lower), |(load, purpose)| probe(load, purpose));
     }
-    narrow(settings, probes, &classes, (low, high))
+    narrow(settings, probes, &classes, low, high)
         .map_or_else(|| done(lower), |(load, purpose)| probe(load, purpose))
 }
 
@@ -363,7 +363,8 @@ fn narrow(
     settings: &Settings,
     probes: &[Probe],
     classes: &[(f64, Class)],
-    (low, high): (f64, f64),
+    low: f64,
+    high: f64,
 ) -> Option<(f64, Purpose)> {
     let left = settings.probes.saturating_sub(probes.len());
     let is_narrow = is_narrow(settings, low, high);

@@ -250,7 +250,7 @@ impl Failures {
             Some(_) => of_less.effect,
             None => (of_less.effect * of_more.effect.max(of_less.effect)).sqrt(),
         };
-        let count = |side: &Side| (side.all, side.events);
+        let count = |side: &Side| Counts { all: side.all, failed: side.events };
         let p = chance(count(of_more), count(of_less), effect);
         let mut found = Self {
             change,
@@ -333,11 +333,19 @@ fn widened(sides: &[Side; 2], effect: f64) -> (f64, f64) {
     interval([worth(0), worth(1)])
 }
 
-/// Returns the probability that the side with the larger share has at least as many failures as observed if both sides
-/// fail equally often.
-fn chance((all, failed): (u64, u64), (of, other): (u64, u64), effect: f64) -> f64 {
-    let (n, k) = ((all + of) as f64, (failed + other) as f64);
-    if failed == 0 || other == of {
+/// Numbers of samples and of failed samples on one side.
+#[derive(Clone, Copy)]
+struct Counts {
+    all: u64,
+    failed: u64,
+}
+
+/// Returns the probability that the side with the larger share (`more`) has at least as many failures as observed if
+/// both sides fail equally often.
+fn chance(more: Counts, less: Counts, effect: f64) -> f64 {
+    let Counts { all, failed } = more;
+    let (n, k) = ((all + less.all) as f64, (failed + less.failed) as f64);
+    if failed == 0 || less.failed == less.all {
         return 1.0;
     }
     // If shares are not small, the number of failures varies less than a Poisson count.
@@ -410,19 +418,21 @@ fn event(runs: &[Course]) -> Option<((i64, i64), f64)> {
     (failed > 1 && is_dense && length <= most).then_some((span, within as f64 / failed as f64))
 }
 
-/// Returns the interval of the difference of two shares. `a`, `b`: samples and share of each side.
-fn interval([a, b]: [(f64, f64); 2]) -> (f64, f64) {
-    let (a, b) = (wilson(a), wilson(b));
-    let low = (b.0 - a.0) - ((b.0 - b.1).powi(2) + (a.2 - a.0).powi(2)).sqrt();
-    let high = (b.0 - a.0) + ((b.2 - b.0).powi(2) + (a.0 - a.1).powi(2)).sqrt();
+/// Returns the interval of the difference of two shares. `sides`: samples and share of A and of B.
+fn interval(sides: [(f64, f64); 2]) -> (f64, f64) {
+    let [(a_low, a_high), (b_low, b_high)] = sides.map(|(n, share)| wilson(n, share));
+    let [a, b] = sides.map(|(_, share)| share);
+    let low = (b - a) - ((b - b_low).powi(2) + (a_high - a).powi(2)).sqrt();
+    let high = (b - a) + ((b_high - b).powi(2) + (a - a_low).powi(2)).sqrt();
     (low, high)
 }
 
-/// Returns the share, and the lower and the upper end of its 95 % interval by the score test (E. Wilson, 1927).
-fn wilson((n, share): (f64, f64)) -> (f64, f64, f64) {
+/// Returns the lower and the upper end of the 95 % interval of a share of `n` samples, by the score test (E. Wilson,
+/// 1927).
+fn wilson(n: f64, share: f64) -> (f64, f64) {
     let square = Z * Z;
     let middle = share + square / (2.0 * n);
     let half = Z * (share * (1.0 - share) / n + square / (4.0 * n * n)).sqrt();
     let whole = 1.0 + square / n;
-    (share, (middle - half) / whole, (middle + half) / whole)
+    ((middle - half) / whole, (middle + half) / whole)
 }

@@ -7,7 +7,7 @@
 use record::{Record, Second};
 use stats::Number;
 
-use super::{Difference, LEAST_STEADY, Row, SERIES, unjudged, welch_df};
+use super::{Difference, LEAST_STEADY, Row, SERIES, Spread, unjudged, welch_df};
 use crate::autocorrelation::effective;
 use crate::distribution::{student_quantile, student_two_sided};
 use crate::repeats::{ratio, welch};
@@ -26,14 +26,17 @@ struct Side {
 }
 
 /// Returns the rows of two single runs.
-pub(super) fn compared((a, of_a): (&Record, &Steady), (b, of_b): (&Record, &Steady)) -> Vec<Row> {
+pub(super) fn compared(a: &Record, of_a: &Steady, b: &Record, of_b: &Steady) -> Vec<Row> {
     let row = |(name, in_a, in_b): (&str, u32, u32)| {
         let (a, b) = (side(of_a.seconds(a), in_a)?, side(of_b.seconds(b), in_b)?);
         let mut difference = plain(a.mean, b.mean);
         let errors = a.error.zip(b.error).filter(|_| difference.change.is_finite());
         if let Some(((of_a, df_a), (of_b, df_b))) = errors {
             let error = (1.0 + difference.change) * of_a.hypot(of_b);
-            let df = welch_df((of_a * of_a, df_a), (of_b * of_b, df_b));
+            let df = welch_df(
+                Spread { variance: of_a * of_a, df: df_a },
+                Spread { variance: of_b * of_b, df: df_b },
+            );
             let wide = student_quantile(0.975, df) * error;
             difference.interval = Some((difference.change - wide, difference.change + wide));
             difference.p = Some(match difference.change {
@@ -64,7 +67,7 @@ pub(super) fn repeated(a: &[Record], b: &[Record]) -> Vec<Row> {
         let mut difference = plain(mean(&of_a), mean(&of_b));
         if of_a.len() > 1 && of_b.len() > 1 && difference.change.is_finite() {
             difference.p = Some(welch(&of_a, &of_b).p);
-            difference.interval = ratio(&of_a, &of_b).map(|(_, low, high)| (low - 1.0, high - 1.0));
+            difference.interval = ratio(&of_a, &of_b).map(|(low, high)| (low - 1.0, high - 1.0));
         }
         Some(of(name, (count_a, count_b), difference))
     };
@@ -108,7 +111,7 @@ fn plain(a: f64, b: f64) -> Difference {
         (false, true) => b / a - 1.0,
         (false, false) => f64::NAN,
     };
-    unjudged(SERIES, (a, b), change)
+    unjudged(SERIES, a, b, change)
 }
 
 fn of(name: &str, samples: (u64, u64), difference: Difference) -> Row {

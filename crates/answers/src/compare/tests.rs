@@ -397,7 +397,7 @@ fn series_of_both_sides_are_compared() {
     let (mut called, mut all) = (0, 0);
     for seed in 0..200 {
         let (a, b) = (with_series(2 * seed, 90, 40.0), with_series(2 * seed + 1, 90, 40.0));
-        let found = numbers::compared((&a, &steady(&a)), (&b, &steady(&b)));
+        let found = numbers::compared(&a, &steady(&a), &b, &steady(&b));
         let Some((low, high)) = found[0].differences[0].interval else { continue };
         (called, all) = (called + u32::from(low > 0.0 || high < 0.0), all + 1);
     }

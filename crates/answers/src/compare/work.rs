@@ -38,7 +38,7 @@ impl Work {
             return Self::default();
         }
         let missing = if of_a.keys().any(|label| of_b.contains_key(label)) {
-            missing((&of_a, "A"), (&of_b, "B")).or_else(|| missing((&of_b, "B"), (&of_a, "A")))
+            missing(&of_a, &of_b, "A", "B").or_else(|| missing(&of_b, &of_a, "B", "A"))
         } else {
             Some(words("A and B have no label in common", "A 和 B 没有共同的标签"))
         };
@@ -59,10 +59,13 @@ fn shares(runs: &[Record]) -> BTreeMap<&str, f64> {
     counts.into_iter().map(|(label, count)| (label, count as f64 / all)).collect()
 }
 
-/// Returns the sentence about labels of one side that the other side lacks.
+/// Returns the sentence about labels of one side (`side`) that the other side (`lacks`) does not have. `of`, `other`:
+/// the shares of labels on these sides.
 fn missing(
-    (of, side): (&BTreeMap<&str, f64>, &str),
-    (other, lacks): (&BTreeMap<&str, f64>, &str),
+    of: &BTreeMap<&str, f64>,
+    other: &BTreeMap<&str, f64>,
+    side: &str,
+    lacks: &str,
 ) -> Option<Words> {
     let mut gone: Vec<(&str, f64)> = of
         .iter()

@@ -6,7 +6,7 @@ use stats::hist::Hist;
 
 use super::alike::are_alike;
 use super::backend_names::{has_names, ill_by_name};
-use super::figures::{classes, ms, span, whole};
+use super::figures::{ClassSum, classes, ms, span, whole};
 use super::realism::is_shared;
 use super::request_keys::answered_other_requests;
 use super::say::{found, lacks, time, words};
@@ -132,8 +132,8 @@ fn groups(record: &Record) -> Vec<Vec<Backend<'_>>> {
     let services = Services::of(record);
     let of_one = record.served.is_empty();
     let mut groups: Vec<(u32, Vec<Backend<'_>>)> = Vec::new();
-    for (at, class, times) in classes(whole(record)) {
-        let Some(name) = record.classes.get(at as usize).filter(|name| !is_cache(name)) else {
+    for ClassSum { name, sum: class, times } in classes(whole(record)) {
+        let Some(name) = record.classes.get(name as usize).filter(|name| !is_cache(name)) else {
             continue;
         };
         // An address to which the plan never sends requests is not an unused backend.

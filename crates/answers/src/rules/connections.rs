@@ -45,9 +45,10 @@ fn users(record: &Record) -> u64 {
 
 /// Returns the number of connections that the users need if they keep their connections: one per user and address.
 fn needed(record: &Record) -> u64 {
-    let used = classes(&record.seconds).into_iter().filter(|(class, sum, _)| {
+    let used = classes(&record.seconds).into_iter().filter(|class| {
         let is_address = |name: &ClassName| matches!(name, ClassName::Address(_));
-        sum.opened > 0 && record.classes.get(*class as usize).is_some_and(is_address)
+        let name = record.classes.get(class.name as usize);
+        class.sum.opened > 0 && name.is_some_and(is_address)
     });
     users(record) * (used.count() as u64).max(1)
 }

@@ -292,7 +292,7 @@ fn builds_up_at_once(seconds: &[Second], usual: f64, label: usize) -> bool {
 /// True if responses became slower gradually, as a queue grows. If the first requests of users or the first rows of
 /// data are cheap, responses become slower at once. If users start together, the first round of responses is spread
 /// evenly up to the usual time.
-fn grows(seconds: &[Second], (first, usual): (f64, f64), label: usize) -> bool {
+fn grows(seconds: &[Second], first: f64, usual: f64, label: usize) -> bool {
     let ratio = usual / first.max(1e-3);
     if ratio < STEEP {
         return true;
@@ -406,7 +406,7 @@ fn waits(record: &Record, seconds: &[Second], label: usize, is_steady: bool) -> 
     let lasts = is_shared || variation(&medians) <= FLAT_MEDIAN;
     let is_rarer = later <= RARER * before;
     let is_queue =
-        || grows(&record.seconds[from..], (first, middle), label) && !other_work(as_fast(&early));
+        || grows(&record.seconds[from..], first, middle, label) && !other_work(as_fast(&early));
     // A queue that serves new requests before waiting ones sends fast responses throughout.
     let is_queue = || if is_rarer { is_queue() } else { is_shared };
     (longer && lasts && is_queue()).then_some(Waits { first, usual: middle, label })

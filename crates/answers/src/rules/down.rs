@@ -10,7 +10,7 @@ use record::{ClassName, Record, Second};
 use stats::grouped::count;
 use stats::{Outcome, Phase};
 
-use super::figures::{by_label, classes, span};
+use super::figures::{ClassSum, by_label, classes, span};
 use super::hang::{EXPLAINS, errors, no_answer, nothing_answered};
 use super::moment::first_start;
 use super::say::{clock, found, lacks, words};
@@ -193,8 +193,8 @@ pub(super) fn seconds_there(record: &Record) -> Vec<&Second> {
 
 /// Returns the only address at which no request succeeded during an outage.
 fn address(record: &Record, during: &[Second]) -> Option<String> {
-    let dead = classes(during).into_iter().filter_map(|(class, sum, _)| {
-        let ClassName::Address(address) = record.classes.get(class as usize)? else { return None };
+    let dead = classes(during).into_iter().filter_map(|ClassSum { name, sum, .. }| {
+        let ClassName::Address(address) = record.classes.get(name as usize)? else { return None };
         (sum.count > 0 && sum.errors == sum.count).then(|| address.to_string())
     });
     let dead: Vec<String> = dead.collect();

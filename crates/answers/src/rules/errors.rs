@@ -115,7 +115,7 @@ fn load_in(record: &Record, at: RangeInclusive<usize>) -> (String, String) {
 }
 
 /// True if a cause ended long before the run did. It occurred `n` times, from second `at` to second `last`.
-fn is_over(seconds: &[Second], (at, last): (usize, usize), n: u64) -> bool {
+fn is_over(seconds: &[Second], at: usize, last: usize, n: u64) -> bool {
     let (begins, ends) = span(seconds);
     let answers = |second: &Second| second.all.count > second.all.errors;
     let (during, rest) = seconds.split_at(last + 1);
@@ -151,7 +151,8 @@ fn times_of(
     record: &Record,
     from_ms: i64,
     to: Option<Until>,
-    (failing, all): (usize, usize),
+    failing: usize,
+    all: usize,
 ) -> (String, String) {
     let shown = |ms: i64| clock(ms - record.frame.start_ms);
     let from = shown(from_ms);
@@ -402,15 +403,15 @@ pub(super) fn errors_named(record: &Record) -> Said {
     let from_ms = begin(record, most as u32).min(moment_of(start_ms, first_ms));
     let last = seconds.iter().rposition(has).unwrap_or(at);
     let event = as_event(seconds);
-    let to = (event.is_some() || is_over(seconds, (at, last), n)).then(|| &seconds[last]);
+    let to = (event.is_some() || is_over(seconds, at, last, n)).then(|| &seconds[last]);
     let Words { en: within, zh: within_zh } = event.unwrap_or_else(|| words!("", ""));
     let failing = seconds[at..=last].iter().filter(|second| has(second)).count();
     let until = to.map(|second| Until::of(record, most, n, second));
     let (when, when_zh) = at_intervals(record, most, from_ms)
-        .unwrap_or_else(|| times_of(record, from_ms, until, (failing, last + 1 - at)));
+        .unwrap_or_else(|| times_of(record, from_ms, until, failing, last + 1 - at));
     let end = if to.is_some() { last } else { seconds.len() - 1 };
     let Words { en: each, zh: each_zh } =
-        each_fails(record, &seconds[at..=end], only_label(record, errors), (from_ms, to.is_some()));
+        each_fails(record, &seconds[at..=end], only_label(record, errors), from_ms, to.is_some());
     let (load, load_zh) = load_in(record, at..=if to.is_some() { last } else { at });
     let (text, text_zh) = reads_or_lacks(record, most);
     let Words { en: of, zh: of_zh } = share_of(record, errors, all);
@@ -419,7 +420,7 @@ pub(super) fn errors_named(record: &Record) -> Said {
     let (the, more, more_zh) = other_causes(causes.len() - 1);
     let times = if n == 1 { "once".into() } else { format!("{those} times") };
     let cause = record.causes.get(most);
-    let time = when_failing(seconds, (at, start_ms), to);
+    let time = when_failing(seconds, at, start_ms, to);
     let (span, (ended, ended_zh)) = (span(seconds), ended_by_plan(record));
     let threads = whose::always(record);
     let (whose, whose_zh) = whose_words(threads.as_ref());
@@ -452,7 +453,7 @@ enum When {
 
 /// Returns the part of the run in which a cause occurred. `at`, `from_ms`: the first second of the cause, and the start
 /// of its first failed request; `to`: the last second of the cause, if it is over.
-fn when_failing(seconds: &[Second], (at, from_ms): (usize, i64), to: Option<&Second>) -> When {
+fn when_failing(seconds: &[Second], at: usize, from_ms: i64, to: Option<&Second>) -> When {
     let Some(to) = to else { return When::Other };
     let good = |second: &Second| second.all.count > second.all.errors;
     let begins_ms = seconds[at].at_ms - i64::from(seconds[at].ms);

@@ -125,7 +125,8 @@ pub(super) fn each_fails(
     record: &Record,
     during: &[Second],
     only: Option<(u32, u64)>,
-    (from_ms, is_over): (i64, bool),
+    from_ms: i64,
+    is_over: bool,
 ) -> Words {
     let of = |second: &Second| match only {
         None => (second.all.count, second.all.errors),

@@ -438,21 +438,31 @@ pub(crate) fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// Returns the summed exchanges of each class, with the number of the class name.
-pub(crate) fn classes(seconds: &[Second]) -> Vec<(u32, Class, Hist)> {
-    let mut sums: Vec<(u32, Class, Hist)> = Vec::new();
+/// Exchanges of a class, summed over seconds.
+pub(crate) struct ClassSum {
+    /// Number of the class name.
+    pub(crate) name: u32,
+    /// Counts. Its own service times are empty.
+    pub(crate) sum: Class,
+    /// Service times.
+    pub(crate) times: Hist,
+}
+
+/// Returns the summed exchanges of each class.
+pub(crate) fn classes(seconds: &[Second]) -> Vec<ClassSum> {
+    let mut sums: Vec<ClassSum> = Vec::new();
     for (name, class) in seconds.iter().flat_map(|s| &s.classes) {
-        let at = sums.iter().position(|sum| sum.0 == *name).unwrap_or_else(|| {
-            sums.push((*name, Class::default(), Hist::new()));
+        let at = sums.iter().position(|sum| sum.name == *name).unwrap_or_else(|| {
+            sums.push(ClassSum { name: *name, sum: Class::default(), times: Hist::new() });
             sums.len() - 1
         });
-        let (_, sum, hist) = &mut sums[at];
+        let ClassSum { sum, times, .. } = &mut sums[at];
         sum.count += class.count;
         sum.errors += class.errors;
         sum.opened += class.opened;
         sum.retransmitted += class.retransmitted;
         sum.syn_retransmitted += class.syn_retransmitted;
-        hist.add(&class.service);
+        times.add(&class.service);
     }
     sums
 }

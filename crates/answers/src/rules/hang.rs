@@ -79,14 +79,23 @@ fn is_answer(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Status | Outcome::Assertion)
 }
 
-/// Returns for each label the first and the last second with a successful response, and the number of successful
-/// responses.
-fn good_seconds(record: &Record) -> BTreeMap<u32, (usize, usize, u64)> {
-    let mut labels: BTreeMap<u32, (usize, usize, u64)> = BTreeMap::new();
+/// Successful responses of a label.
+struct Good {
+    /// Indexes of the first and the last second with such a response.
+    first: usize,
+    last: usize,
+    /// Number of such responses.
+    n: u64,
+}
+
+/// Returns the successful responses of each label.
+fn good_seconds(record: &Record) -> BTreeMap<u32, Good> {
+    let mut labels: BTreeMap<u32, Good> = BTreeMap::new();
     for (at, second) in record.seconds.iter().enumerate() {
         for (label, all, bad) in second.labels.counts().filter(|(_, all, bad)| all > bad) {
-            let own = labels.entry(label).or_insert((at, at, 0));
-            (own.1, own.2) = (at, own.2 + all - bad);
+            let own = labels.entry(label).or_insert(Good { first: at, last: at, n: 0 });
+            own.last = at;
+            own.n += all - bad;
         }
     }
     labels.retain(|label, _| {
@@ -95,9 +104,9 @@ fn good_seconds(record: &Record) -> BTreeMap<u32, (usize, usize, u64)> {
     labels
 }
 
-/// True if a label should have had further successful responses after its last one. The tuple holds the first and last
-/// second with a successful response, and the number of such responses.
-fn is_quiet(record: &Record, (first, last, good): (usize, usize, u64)) -> bool {
+/// True if a label should have had further successful responses after its last one.
+fn is_quiet(record: &Record, good: &Good) -> bool {
+    let Good { first, last, n } = *good;
     let seconds = &record.seconds;
     let (_, end_ms) = span(seconds);
     // After the stop no requests are sent.
@@ -115,8 +124,8 @@ fn is_quiet(record: &Record, (first, last, good): (usize, usize, u64)) -> bool {
         1.0
     };
     let length_ms = last_ms - seconds[first].at_ms + i64::from(seconds[first].ms);
-    let missing = good as f64 * asked_ms as f64 / length_ms.max(1) as f64 * stay;
-    good >= GOOD_BEFORE
+    let missing = n as f64 * asked_ms as f64 / length_ms.max(1) as f64 * stay;
+    n >= GOOD_BEFORE
         && asked_ms >= QUIET_MS
         && (end_ms - last_ms) as f64 >= LONGER * longest
         && missing >= MISSING
@@ -194,24 +203,25 @@ pub(super) fn hang(record: &Record) -> Option<Hang> {
     let good = good_seconds(record);
     let mut labels = Vec::new();
     let (mut gave_up, mut cut, mut last) = (0, 0, 0);
-    let quiet = good.iter().filter(|(_, own)| own.1 + 1 < seconds.len() && is_quiet(record, **own));
+    let quiet =
+        good.iter().filter(|(_, own)| own.last + 1 < seconds.len() && is_quiet(record, own));
     for (label, own) in quiet {
-        if let Some((bad, open)) = waited(record, *label, &seconds[own.1 + 1..]) {
+        if let Some((bad, open)) = waited(record, *label, &seconds[own.last + 1..]) {
             labels.push(*label);
-            (gave_up, cut, last) = (gave_up + bad, cut + open, last.max(own.1));
+            (gave_up, cut, last) = (gave_up + bad, cut + open, last.max(own.last));
         }
     }
     let behind = &seconds[(last + 1).min(seconds.len())..];
     let limits = |seconds: &[Second]| -> u64 {
         seconds.iter().map(|second| errors(record, second, is_limit)).sum()
     };
-    let earliest = labels.iter().filter_map(|label| good.get(label)).map(|own| own.1).min()?;
+    let earliest = labels.iter().filter_map(|label| good.get(label)).map(|own| own.last).min()?;
     let all = limits(&seconds[earliest + 1..]);
     if gave_up + cut < WAITED || (all as f64) < MOST * gave_up as f64 {
         return None;
     }
     let is_silent = by_label(record, behind).values().all(|(good, _)| *good == 0);
-    let others_ended = good.values().all(|own| own.1 <= earliest + SOON);
+    let others_ended = good.values().all(|own| own.last <= earliest + SOON);
     let only_limits = limits(behind) == sum(behind, |s| s.all.errors);
     let is_whole = is_silent && others_ended && only_limits;
     let second = &seconds[last];
@@ -221,9 +231,17 @@ pub(super) fn hang(record: &Record) -> Option<Hang> {
     Some(Hang { from_ms, labels, is_whole, gave_up, cut, is_most })
 }
 
-/// Returns the plan's time limit and the first and last median of the response times, in ms, if response times grew up
-/// to the limit.
-fn grows_beyond_limit(record: &Record, hang: &Hang) -> Option<(f64, f64, f64)> {
+/// Response times that grew up to the plan's time limit.
+struct Growth {
+    /// The time limit.
+    limit_ms: f64,
+    /// The first and the longest usual response time.
+    first_ms: f64,
+    most_ms: f64,
+}
+
+/// Returns the growth of the response times, if they grew up to the plan's time limit.
+fn grows_beyond_limit(record: &Record, hang: &Hang) -> Option<Growth> {
     let of = |second: &Second, all: bool| -> Hist {
         let mut hist = Hist::new();
         let parts = hang.labels.iter().filter_map(|label| second.labels.get(*label));
@@ -252,14 +270,14 @@ fn grows_beyond_limit(record: &Record, hang: &Hang) -> Option<(f64, f64, f64)> {
         && half >= NEAR_LIMIT.0 * limit
         && most >= NEAR_LIMIT.1 * limit
         && 2.0 * first <= if few { most } else { half };
-    grows.then_some((limit, first, most))
+    grows.then_some(Growth { limit_ms: limit, first_ms: first, most_ms: most })
 }
 
 /// Returns the finding about response times that grew up to the plan's time limit.
-fn too_late(record: &Record, hang: &Hang, (limit, first, most): (f64, f64, f64)) -> Finding {
+fn too_late(record: &Record, hang: &Hang, growth: &Growth) -> Finding {
     let at = clock(hang.from_ms - record.frame.start_ms);
     let Words { en: waited, zh: waited_zh } = waited_words(hang.gave_up, hang.cut);
-    let (limit_ms, (limit, first, most)) = (limit, (time(limit), time(first), time(most)));
+    let [limit, first, most] = [growth.limit_ms, growth.first_ms, growth.most_ms].map(time);
     found(
         "target_down",
         About::Target,
@@ -270,7 +288,7 @@ fn too_late(record: &Record, hang: &Hang, (limit, first, most): (f64, f64, f64))
         ),
     )
     .with("waited", (hang.gave_up + hang.cut) as f64, "requests", (hang.from_ms, span(&record.seconds).1))
-    .with("limit", limit_ms, "ms", (hang.from_ms, span(&record.seconds).1))
+    .with("limit", growth.limit_ms, "ms", (hang.from_ms, span(&record.seconds).1))
     .advise(words!(
         "The target was probably working all the time, on requests that nobody waited for any more. Either the load grew beyond what it bears (throng capacity finds that), or it got slower under the same load; a run without the time limit shows how long answers take.",
         "被测系统很可能一直在工作，处理的却是已无人等待的请求。要么负载超过了它能承受的程度（用 throng capacity 查明），要么它在相同负载下变慢；去掉超时再运行可看到响应需要多久。"
@@ -281,7 +299,7 @@ fn too_late(record: &Record, hang: &Hang, (limit, first, most): (f64, f64, f64))
 pub fn unanswered(record: &Record) -> Option<Words> {
     let hang = hang(record)?;
     Some(match grows_beyond_limit(record, &hang) {
-        Some(times) => too_late(record, &hang, times).words,
+        Some(growth) => too_late(record, &hang, &growth).words,
         None => sentence(record, &hang),
     })
 }
@@ -315,8 +333,8 @@ fn sentence(record: &Record, hang: &Hang) -> Words {
 pub(super) fn no_answer(record: &Record) -> Option<Said> {
     let hang = hang(record)?;
     let explains = if hang.is_most { EXPLAINS } else { &EXPLAINS[1..] };
-    if let Some(times) = grows_beyond_limit(record, &hang) {
-        return Some(too_late(record, &hang, times).explaining(explains).said());
+    if let Some(growth) = grows_beyond_limit(record, &hang) {
+        return Some(too_late(record, &hang, &growth).explaining(explains).said());
     }
     let said = sentence(record, &hang);
     let times = (hang.from_ms, span(&record.seconds).1);

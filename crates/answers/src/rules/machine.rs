@@ -223,7 +223,7 @@ pub(super) fn generator_memory(record: &Record) -> Said {
     let span = span(&record.seconds);
     if pressures + aborted > 0 {
         let memory = machines().map(|m| m.memory_total).max().unwrap_or(0);
-        return tcp_memory(record, memory, (pressures, aborted));
+        return tcp_memory(record, memory, pressures, aborted);
     }
     let Some(machine) = little else { return Said::Nothing };
     let (left, all) = (bytes(machine.memory_available), bytes(machine.memory_total));
@@ -254,7 +254,7 @@ fn moved(record: &Record) -> u64 {
 
 /// Returns the finding about the memory of all sockets of the machine, which the kernel counts for all programs
 /// together. `memory`: memory of the machine in bytes.
-fn tcp_memory(record: &Record, memory: u64, (pressures, aborted): (u64, u64)) -> Said {
+fn tcp_memory(record: &Record, memory: u64, pressures: u64, aborted: u64) -> Said {
     let (times, dropped) = (things(pressures, "time"), things(aborted, "connection"));
     let (times_zh, dropped_zh) = (count(pressures), count(aborted));
     let were = if aborted == 1 { "was" } else { "were" };

@@ -50,7 +50,7 @@ fn sent_again(record: &Record) -> (u64, u64, bool) {
     let again: u64 = machines().map(|m| data(m.retransmitted, m.syn_retransmitted)).sum();
     let out: u64 = machines().map(|m| m.segments_out).sum();
     let of_class = |class: &Class| data(class.retransmitted, class.syn_retransmitted);
-    let own: u64 = classes(&record.seconds).iter().map(|class| of_class(&class.1)).sum();
+    let own: u64 = classes(&record.seconds).iter().map(|class| of_class(&class.sum)).sum();
     let (counted, least) = (record.has.connections && own > 0, own_segments(record));
     if counted { (own, least.max(out.min(3 * least)), true) } else { (again, out, false) }
 }
@@ -70,16 +70,16 @@ pub(super) fn network_loss(record: &Record) -> Said {
     if !is_lossy || !is_of_run || timeouts::accept_queue(record).is_found() {
         return Said::Nothing;
     }
-    let worst = classes(&record.seconds).into_iter().max_by_key(|class| class.1.retransmitted);
+    let worst = classes(&record.seconds).into_iter().max_by_key(|class| class.sum.retransmitted);
     // Only some connections are sampled, so the share refers to the sampled ones.
-    let seen: u64 = classes(&record.seconds).iter().map(|class| class.1.retransmitted).sum();
-    let to = worst.filter(|class| class.1.retransmitted > seen / 2).and_then(|class| match record
-        .classes
-        .get(class.0 as usize)
-    {
-        Some(record::ClassName::Address(address)) => Some(address.to_string()),
-        _ => None,
-    });
+    let seen: u64 = classes(&record.seconds).iter().map(|class| class.sum.retransmitted).sum();
+    let to =
+        worst.filter(|class| class.sum.retransmitted > seen / 2).and_then(|class| {
+            match record.classes.get(class.name as usize) {
+                Some(record::ClassName::Address(address)) => Some(address.to_string()),
+                _ => None,
+            }
+        });
     let (way, way_zh) = to.map_or_else(Default::default, |to| {
         (format!(", most of them to {to}"), format!("，大部分发往 {to}"))
     });

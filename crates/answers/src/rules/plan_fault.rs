@@ -119,8 +119,7 @@ pub(super) fn plan_fault(record: &Record) -> Said {
         } else {
             Blame::Plan
         };
-        let shares = (early, share_early, share);
-        let finding = fails_at_first(record, (name, cause), shares, blame)
+        let finding = fails_at_first(record, name, cause, early, share_early, share, blame)
             .with("early_error_share", share_early, "share", span(&seconds[..=end]))
             .with("error_share", share, "share", span(seconds));
         // Certain causes from the kernel or the server are listed before possible ones. So only a fault of the plan
@@ -172,12 +171,15 @@ fn comes_of_load(cause: &CauseName) -> bool {
     by_connection || cause.outcome == Outcome::Status && by_status
 }
 
-/// Builds the finding about a label that fails from its first requests on. The numbers are: number of first
-/// requests, share of errors among them, and share of errors among all requests of the label.
+/// Builds the finding about a label that fails from its first requests on. `early`: number of its first requests;
+/// `share_early`, `share`: shares of errors among them and among all its requests.
 fn fails_at_first(
     record: &Record,
-    (name, cause): (&str, Option<usize>),
-    (early, share_early, share): (u64, f64, f64),
+    name: &str,
+    cause: Option<usize>,
+    early: u64,
+    share_early: f64,
+    share: f64,
     blame: Blame,
 ) -> Finding {
     let text = cause.map(|cause| reads(record, cause)).filter(|text| !text.trim().is_empty());

@@ -117,10 +117,10 @@ fn towards_one(record: &Record) -> Option<Said> {
         ClassName::Address(address) if waits(address) => Some((at as u32, &**address)),
         _ => None,
     });
-    let first = destinations
+    let (address, found) = destinations
         .filter_map(|(class, address)| Some((address, forecast(&waiting(record, class), each)?)))
         .min_by_key(|(_, found)| found.gone_ms)?;
-    (first.1.gone_ms <= end_ms(record)).then(|| said(record, first, each))
+    (found.gone_ms <= end_ms(record)).then(|| said(record, address, found, each))
 }
 
 /// Returns a lower bound of the connections of a destination in TIME_WAIT, by second: all of the machine, minus those
@@ -156,7 +156,7 @@ fn waiting(record: &Record, class: u32) -> Vec<Reading> {
     readings
 }
 
-fn said(record: &Record, (address, found): (&str, Forecast), each: f64) -> Said {
+fn said(record: &Record, address: &str, found: Forecast, each: f64) -> Said {
     let when = clock(found.gone_ms - record.frame.start_ms);
     let (waiting, all) = (count(found.waiting as u64), count(each as u64));
     let pace = number(found.per_s);

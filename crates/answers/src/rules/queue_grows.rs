@@ -114,16 +114,18 @@ pub(super) fn queue_grows(record: &Run<'_>) -> Said {
     let is_one_each = ended >= ONE_EACH * requests(&seconds[1..]) as f64;
     let reached = if is_one_each { ended / length } else { rate(&seconds[1..]) };
     let each = rate_at_end(starts);
-    finding(seconds, (each, reached), is_one_each, (fast, slow)).said()
+    finding(seconds, each, reached, is_one_each, fast, slow).said()
 }
 
 /// Builds the finding. `each`: starts made per second; `reached`: users that ended per second, or requests where a user
 /// makes several; `fast`, `slow`: mean times at the beginning and at the end, in ms.
 fn finding(
     seconds: &[Second],
-    (each, reached): (f64, f64),
+    each: f64,
+    reached: f64,
     is_one_each: bool,
-    (fast, slow): (f64, f64),
+    fast: f64,
+    slow: f64,
 ) -> Finding {
     let (first, last) = (&seconds[0], &seconds[seconds.len() - 1]);
     let (asked, done) = (per_second(each), per_second(reached));

@@ -36,15 +36,23 @@ pub(super) fn is_hit(name: &str, value: &str) -> Option<bool> {
         .map(|w| w == "hit")
 }
 
-/// Returns the share of responses that came from a cache, and true if every response was counted.
-pub(super) fn cached(record: &Record) -> Option<(f64, bool)> {
-    let (mut hits, mut all, mut counted) = (0, 0, true);
-    for (at, class, _) in classes(whole(record)) {
-        if let Some(ClassName::Header { name, value }) = record.classes.get(at as usize)
+/// Responses that came from a cache.
+pub(super) struct Cached {
+    /// Share of all responses, from 0 to 1.
+    share: f64,
+    /// True if every response was counted; false if the share comes from kept samples.
+    is_counted: bool,
+}
+
+/// Returns the responses that came from a cache; `None` if they are few.
+pub(super) fn cached(record: &Record) -> Option<Cached> {
+    let (mut hits, mut all, mut is_counted) = (0, 0, true);
+    for class in classes(whole(record)) {
+        if let Some(ClassName::Header { name, value }) = record.classes.get(class.name as usize)
             && let Some(hit) = is_hit(name, value)
         {
-            all += class.count;
-            hits += if hit { class.count } else { 0 };
+            all += class.sum.count;
+            hits += if hit { class.sum.count } else { 0 };
         }
     }
     if all == 0 {
@@ -63,20 +71,21 @@ pub(super) fn cached(record: &Record) -> Option<(f64, bool)> {
             return None;
         }
         (hits, all) = (kept.iter().filter(hit).count() as u64, kept.len() as u64);
-        counted = false;
+        is_counted = false;
     }
     let share = hits as f64 / all.max(1) as f64;
-    (share >= CACHED).then_some((share, counted))
+    (share >= CACHED).then_some(Cached { share, is_counted })
 }
 
-fn from_cache(record: &Record, (share, counted): (f64, bool)) -> Finding {
+fn from_cache(record: &Record, cached: &Cached) -> Finding {
     let seconds = whole(record);
     let span = super::figures::span(seconds);
     let values: Vec<f64> = windows(seconds, 5).iter().map(|w| w.p50).collect();
     let part = (values.len() / 4).max(1).min(values.len());
     let (first, last) = (median(&values[..part]), median(&values[values.len() - part..]));
+    let Cached { share, is_counted } = *cached;
     let hits = percent(share);
-    let (about, about_zh) = if counted { ("", "") } else { ("About ", "约 ") };
+    let (about, about_zh) = if is_counted { ("", "") } else { ("About ", "约 ") };
     let (falls, falls_zh) = if last < (1.0 - FALLS) * first {
         let (from, to) = (time(first), time(last));
         (format!("; the median fell from {from} to {to}"), format!("；中位数从 {from} 降到 {to}"))
@@ -86,7 +95,7 @@ fn from_cache(record: &Record, (share, counted): (f64, bool)) -> Finding {
     found(
             "test_realism",
             About::Test,
-            if counted { Confidence::Certain } else { Confidence::Statistical },
+            if is_counted { Confidence::Certain } else { Confidence::Statistical },
             words!(
                 "{about}{hits} of the answers came from a cache{falls}: real users may ask for more different things than this plan.",
                 "{about_zh}{hits} 的响应来自缓存{falls_zh}：真实用户请求的内容可能比该计划更多样。"
@@ -103,8 +112,8 @@ fn from_cache(record: &Record, (share, counted): (f64, bool)) -> Finding {
 pub(super) fn test_realism(record: &Record) -> Said {
     let seconds = whole(record);
     let span = super::figures::span(seconds);
-    if let Some(share) = cached(record) {
-        return from_cache(record, share).said();
+    if let Some(cached) = cached(record) {
+        return from_cache(record, &cached).said();
     }
     // The label into which others were folded is a placeholder, not a label of the plan.
     let labels: u64 = record.labels.iter().map(|label| u64::from(label.folded.max(1))).sum();
@@ -158,7 +167,7 @@ fn one_address(record: &Record) -> Option<Said> {
         |class: u32| matches!(record.classes.get(class as usize), Some(ClassName::Address(_)));
     let addresses = record.classes.iter().filter(|c| matches!(c, ClassName::Address(_))).count();
     let used = classes(&record.seconds);
-    let used = used.iter().filter(|class| address(class.0) && class.1.count > 0).count();
+    let used = used.iter().filter(|class| address(class.name) && class.sum.count > 0).count();
     // Unused addresses belong to host names with several addresses.
     if setting(record, "dns_pinned") == Some("true") && 0 < used && used < addresses {
         return Some(found(

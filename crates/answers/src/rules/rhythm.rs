@@ -80,7 +80,7 @@ pub(super) fn rhythm(courses: &Courses<'_>, course: &Course) -> Option<Finding> 
     if of.count(&slow) < PHASE_SAMPLES || is_own(&slow) || !is_longer(a, b) || is_chance {
         return None;
     }
-    Some(finding(record, seconds, &times, (named, a, b)))
+    Some(finding(record, seconds, &times, named, a, b))
 }
 
 /// True if the generator paused in most of the slow seconds.
@@ -92,7 +92,9 @@ fn finding(
     record: &Record,
     seconds: &[Second],
     times: &[Range<usize>],
-    (named, a, b): (Of, f64, f64),
+    named: Of,
+    a: f64,
+    b: f64,
 ) -> Finding {
     let begin = |time: &Range<usize>| span(&seconds[time.clone()]).0;
     let apart =

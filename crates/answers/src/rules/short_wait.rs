@@ -187,7 +187,7 @@ pub(super) fn short_wait(record: &Record) -> Option<Said> {
     if !(LENGTH.0..LENGTH.1).contains(&from) || !is_one_length || !(is_wait || is_named) {
         return None;
     }
-    if !is_named && may_be_limit(record, from, (longer_than(&good, to), n)) {
+    if !is_named && may_be_limit(record, from, longer_than(&good, to), n) {
         return None;
     }
     let grows = match growth(failing(seconds), &labels) {
@@ -221,7 +221,7 @@ pub(super) fn short_wait(record: &Record) -> Option<Said> {
 
 /// True if failures after a time of `from` ms may be cut by a time limit: `longer` responses took longer, of `failed`
 /// failures.
-fn may_be_limit(record: &Record, from: f64, (longer, failed): (u64, u64)) -> bool {
+fn may_be_limit(record: &Record, from: f64, longer: u64, failed: u64) -> bool {
     let is_few = longer < LONGER || (longer as f64) < LONGER_SHARE * failed as f64;
     // A gateway that gave up (504) names a time limit.
     let sums = causes(whole(record));

@@ -187,7 +187,7 @@ impl Parts<'_> {
             "Warm the target up before (caches, pools of connections, compiled code), or judge the run without these seconds.",
             "事先预热被测系统（缓存、连接池、编译后的代码），或在评价时去掉这些秒。"
         );
-        is_sound.then(|| self.finding((slow, fast), said, advice))
+        is_sound.then(|| self.finding(slow, fast, said, advice))
     }
 
     fn in_the_middle(&self, record: &Record) -> Option<Finding> {
@@ -210,10 +210,10 @@ impl Parts<'_> {
             "Look at the target at that time: a cache that was emptied, a job, a failover, a collection of garbage, other programs on its machine; or at the plan's data of that time.",
             "查看被测系统在该时刻的情况：缓存被清空、某个任务、故障切换、垃圾回收、其机器上的其他程序；或查看计划当时的数据。"
         );
-        is_sound.then(|| self.finding((slow, before), said, advice))
+        is_sound.then(|| self.finding(slow, before, said, advice))
     }
 
-    fn finding(&self, (slow, usual): (f64, f64), said: Words, advice: Words) -> Finding {
+    fn finding(&self, slow: f64, usual: f64, said: Words, advice: Words) -> Finding {
         let at = span(self.during);
         found(ID, About::Target, Confidence::Statistical, said)
             .with("slower", slow, "ms", at)

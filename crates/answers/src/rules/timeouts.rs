@@ -283,15 +283,15 @@ impl Slow {
 fn is_dead_address(record: &Record) -> bool {
     let sums = classes(&record.seconds);
     let again = |dead: bool| -> u64 {
-        let of = sums.iter().filter(|(_, sum, _)| (sum.opened == 0) == dead);
-        of.map(|(_, sum, _)| sum.syn_retransmitted).sum()
+        let of = sums.iter().map(|class| &class.sum).filter(|sum| (sum.opened == 0) == dead);
+        of.map(|sum| sum.syn_retransmitted).sum()
     };
     again(true) > again(false)
 }
 
 /// Returns the sentence about slow connects and retransmitted SYNs, with the count of the target's kernel if it is
 /// known.
-fn queue_words((slow, all): (u64, u64), syns: u64, counted: Option<u64>) -> Words {
+fn queue_words(slow: u64, all: u64, syns: u64, counted: Option<u64>) -> Words {
     let (late, of, part) = (count(slow), count(all), percent(slow as f64 / all as f64));
     let sent = count(syns);
     let (full, full_zh) =
@@ -337,8 +337,8 @@ pub(super) fn accept_queue(record: &Record) -> Said {
         return Said::Nothing;
     }
     let syns = sum(seconds, |s| s.machine.as_ref().map_or(0, |m| m.syn_retransmitted))
-        .max(classes(seconds).iter().map(|class| class.1.syn_retransmitted).sum());
-    let said = queue_words((n, all), syns, is_counted.then_some(turned_away));
+        .max(classes(seconds).iter().map(|class| class.sum.syn_retransmitted).sum());
+    let said = queue_words(n, all, syns, is_counted.then_some(turned_away));
     let confidence = if is_counted { Confidence::Certain } else { Confidence::Statistical };
     let mut finding = found("accept_queue", About::Target, confidence, said)
     .with("slow_connects", n as f64, "connects", span(seconds))

@@ -267,9 +267,9 @@ pub fn run(load: &Users, mut target: impl FnMut(&Request, &mut Random) -> Answer
         let failed = answer.outcome != Outcome::Ok;
         let sum = threads.entry((user, label as u32)).or_default();
         *sum = (sum.0 + 1, sum.1 + u64::from(failed));
-        add(&mut second.all, &answer, (done, took), opens);
+        add(&mut second.all, &answer, done, took, opens);
         let (part, times, bad) = open.labels.entry(label as u32).or_default();
-        add(part, &answer, (done, took), opens);
+        add(part, &answer, done, took, opens);
         times.add(took);
         if failed {
             bad.add(took);

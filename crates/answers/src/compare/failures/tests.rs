@@ -54,7 +54,8 @@ fn is_called_by_each(a: &Course, b: &Course) -> bool {
         Some(_) => sides[less].1,
         None => (sides[less].1 * sides[more].1.max(sides[less].1)).sqrt(),
     };
-    chance(sides[more].0, sides[less].0, effect) < CHANCE
+    let counts = |at: usize| Counts { all: sides[at].0.0, failed: sides[at].0.1 };
+    chance(counts(more), counts(less), effect) < CHANCE
 }
 
 #[test]

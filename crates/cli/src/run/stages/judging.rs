@@ -22,8 +22,7 @@ pub(super) fn judged(
 ) -> Judgement {
     let totals = progress.totals();
     let get = |counter| totals.counters.get(counter);
-    let counted = (get(Counter::StartsDue), get(Counter::StartsMissed));
-    let found = Shortfall::of(counted, record);
+    let found = Shortfall::of(get(Counter::StartsDue), get(Counter::StartsMissed), record);
     let early = || {
         let cut_short = || record.and_then(rules::cut_short).as_ref().map(evidence::met_so_far);
         found.early.or_else(cut_short)
