@@ -393,7 +393,7 @@ impl Search<'_> {
                 Step::To(pc + 1, at)
             }
             Op::Loop { counter, min, max, greedy, body } => {
-                self.end_iteration(*counter, (*min, *max), (*body, pc + 1), at, *greedy)
+                self.end_iteration(*counter, (*min, *max), *body, pc + 1, at, *greedy)
             }
             Op::Ahead { negated, is_plain, behind } => {
                 let found = self.look_ahead(pc + 1, at, *negated, *is_plain)?;
@@ -413,7 +413,8 @@ impl Search<'_> {
         &mut self,
         counter: usize,
         (min, max): (u32, Option<u32>),
-        (body, out): (usize, usize),
+        body: usize,
+        out: usize,
         at: usize,
         greedy: bool,
     ) -> Step {

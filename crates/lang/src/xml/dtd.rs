@@ -308,7 +308,7 @@ impl Reader {
                 };
                 cursor.go(1);
                 let mut value = String::new();
-                self.value(cursor, Some(quote), (element, name), &mut value, 0)?;
+                self.value(cursor, Some(quote), element, name, &mut value, 0)?;
                 cursor.skip(quote.encode_utf8(&mut [0; 4]));
                 default = Some(value);
             }

@@ -122,7 +122,7 @@ impl Reader {
         };
         cursor.go(1);
         let mut value = String::new();
-        self.value(cursor, Some(quote), (element, name), &mut value, 0)?;
+        self.value(cursor, Some(quote), element, name, &mut value, 0)?;
         if !cursor.skip(quote.encode_utf8(&mut [0; 4])) {
             return Err(Fault::cut());
         }
@@ -139,7 +139,8 @@ impl Reader {
         &mut self,
         cursor: &mut Cursor<'_>,
         quote: Option<char>,
-        (element, name): (&str, &str),
+        element: &str,
+        name: &str,
         out: &mut String,
         level: u32,
     ) -> Result<(), Fault> {
@@ -160,7 +161,7 @@ impl Reader {
                         }
                         self.dtd.enter(entity);
                         let mut inner = Cursor::new(&text);
-                        self.value(&mut inner, None, (element, name), out, level + 1)?;
+                        self.value(&mut inner, None, element, name, out, level + 1)?;
                         self.dtd.leave();
                     }
                 },
