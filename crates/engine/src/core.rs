@@ -526,7 +526,7 @@ impl<'p> Core<'p> {
                     match self.cx.users[user].wait {
                         Wait::WebSocket(_) => {
                             let (held, around) = (&mut self.sessions.held, &mut self.cx.around());
-                            held.on_resolved(around, user, (route, known));
+                            held.on_resolved(around, user, route, known);
                         }
                         Wait::Session(ticket) => self.on_resolved(ticket, route, known),
                         _ => {}

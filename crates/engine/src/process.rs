@@ -47,7 +47,8 @@ impl crate::users::Part for Running {}
 /// Starts a program for a user's sample. `Err`: the program could not be started, as the sample's result shows.
 pub(crate) fn begin(
     cx: &mut Context<'_>,
-    (index, id): (UserId, SamplerId),
+    index: UserId,
+    id: SamplerId,
     command: Arc<Command>,
     timing: Timing,
 ) -> Result<(), Box<SampleResult>> {

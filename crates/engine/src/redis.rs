@@ -65,14 +65,15 @@ pub(crate) fn fetch(cx: &mut Context<'_>, sessions: &mut Sessions, index: UserId
     call.take.arguments(call.key.as_bytes(), &mut arguments);
     redis::push_command(&arguments, &mut exchange.request);
     drop(arguments);
-    start_fetch(cx, sessions, ticket, (at, call));
+    start_fetch(cx, sessions, ticket, at, call);
 }
 
 fn start_fetch(
     cx: &mut Context<'_>,
     sessions: &mut Sessions,
     ticket: Ticket,
-    (at, call): (u32, Box<RedisCall>),
+    at: u32,
+    call: Box<RedisCall>,
 ) {
     let exchange = &mut sessions.exchanges[ticket];
     let source = plan::http::Source::default();
@@ -137,7 +138,7 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
             let key = call.key.as_bytes();
             redis::push_command(&[command.as_bytes(), key, value.as_bytes()], request);
             call.back = Some(value);
-            start_fetch(cx, sessions, ticket, (at, call));
+            start_fetch(cx, sessions, ticket, at, call);
             return true;
         }
         (Ok(value), None, None) => Ok(value),

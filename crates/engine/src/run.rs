@@ -118,7 +118,8 @@ impl Run {
         plan: &Plan,
         shared: Arc<RunShared>,
         java: Arc<crate::java::Shared>,
-        (told, reports): (Sender<Report>, Receiver<Report>),
+        told: Sender<Report>,
+        reports: Receiver<Report>,
         paced: bool,
     ) -> Self {
         Self {

@@ -13,7 +13,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64};
 use std::sync::mpsc::Sender;
-use std::time::Instant;
 
 use plan::state::Shard;
 use plan::vars::{Initial, VarId};
@@ -28,13 +27,13 @@ use crate::shared::diary::Diary;
 use crate::shared::group::{Counts, GroupSettings};
 use crate::shared::savers::SaverStart;
 use crate::shared::trust::Trust;
+use crate::time::clock::Zero;
 use crate::time::steps::Steps;
 
 /// The state of a run that all its cores share.
 #[derive(Debug)]
 pub(crate) struct RunShared {
-    /// Zero of the run's clock: the `Instant`, and the wall-clock time in nanoseconds since 1970.
-    pub(crate) zero: (Instant, i64),
+    pub(crate) zero: Zero,
     pub(crate) cores: u32,
     /// In tests: the time up to which the clock may advance.
     pub(crate) steps: Option<Arc<Steps>>,

@@ -28,7 +28,8 @@ const CONNECT: Limit = Limit::of_ms(10_000);
 pub(crate) fn begin(
     cx: &mut Context<'_>,
     sessions: &mut Sessions,
-    (index, id): (UserId, SamplerId),
+    index: UserId,
+    id: SamplerId,
     call: SseCall,
 ) {
     let ticket = sessions.exchange(index, id);

@@ -222,17 +222,17 @@ fn the_type_of_a_file_stays_where_httpclient_follows() {
         <stringProp name="File.paramname"></stringProp><stringProp name="File.mimetype">{mime}</stringProp></elementProp></collectionProp></elementProp>"#
         )
     };
-    for (mime, methods, kept) in [
-        ("text/x-own", ("GET", "GET"), true),
-        ("text/x-own", ("GET", "POST"), true),
-        ("text/x-own", ("GET", "HEAD"), false),
-        ("", ("GET", "POST"), false),
+    for (mime, first, kept) in [
+        ("text/x-own", "GET", true),
+        ("text/x-own", "POST", true),
+        ("text/x-own", "HEAD", false),
+        ("", "POST", false),
     ] {
         let mut world = World::literal(&http_sampler(&[], &file(mime), ""));
         let mut request = Request::default();
         let rendered = world.with(|plan, env| match &plan.samplers[0].kind {
             SamplerKind::Http(http) => {
-                http.render_silent_redirect("http://h/b", methods, env, &mut request)
+                http.render_silent_redirect("http://h/b", "GET", first, env, &mut request)
             }
             other => panic!("{other:?}"),
         });

@@ -21,7 +21,7 @@ impl Context<'_> {
         outcome: Outcome,
         result: Option<Box<SampleResult>>,
     ) {
-        self.complete(index, id, (timing, outcome), result, false);
+        self.complete(index, id, timing, outcome, result, false);
     }
 
     /// Pushes the completion of a sampler's work with a result that the caller has filled in, except for the start
@@ -49,7 +49,7 @@ impl Context<'_> {
         outcome: Outcome,
         result: Box<SampleResult>,
     ) {
-        self.complete(index, id, (timing, outcome), Some(result), true);
+        self.complete(index, id, timing, outcome, Some(result), true);
     }
 
     #[inline]
@@ -57,7 +57,8 @@ impl Context<'_> {
         &mut self,
         user: UserId,
         sampler: SamplerId,
-        (timing, outcome): (Timing, Outcome),
+        timing: Timing,
+        outcome: Outcome,
         result: Option<Box<SampleResult>>,
         whole: bool,
     ) {

@@ -25,6 +25,6 @@ impl Context<'_> {
             Box::<str>::from(root.vars.get_named(&self.plan.names, variable).unwrap_or_default())
         });
         let Extra { tls, alias: presented, .. } = self.users[index].extra();
-        secure.own_config(&mut self.net.tls_config, (tls, presented), alias.as_deref())
+        secure.own_config(&mut self.net.tls_config, tls, presented, alias.as_deref())
     }
 }

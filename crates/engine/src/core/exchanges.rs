@@ -25,10 +25,9 @@ impl Core<'_> {
         id: SamplerId,
         kind: &SamplerKind,
     ) -> Step {
-        let of = (index, id);
         match kind {
             SamplerKind::Tcp(sampler) => {
-                let ticket = stream::evaluate(&mut self.cx, &mut self.sessions, of, sampler);
+                let ticket = stream::evaluate(&mut self.cx, &mut self.sessions, index, id, sampler);
                 if self.cx.has_thrown() {
                     self.sessions.exchanges.end(ticket);
                     return Step::Lose(id);
@@ -40,21 +39,21 @@ impl Core<'_> {
                 if self.cx.has_thrown() {
                     return Step::Lose(id);
                 }
-                raw::begin(&mut self.cx, &mut self.sessions, of, call);
+                raw::begin(&mut self.cx, &mut self.sessions, index, id, call);
             }
             SamplerKind::Udp(sampler) => {
                 let call = self.cx.with_env(index, id, |env| sampler.call(env));
                 if self.cx.has_thrown() {
                     return Step::Lose(id);
                 }
-                datagram::begin(&mut self.cx, &mut self.sessions, of, call);
+                datagram::begin(&mut self.cx, &mut self.sessions, index, id, call);
             }
             SamplerKind::Sse(sampler) => {
                 let call = self.cx.with_env(index, id, |env| sampler.call(env));
                 if self.cx.has_thrown() {
                     return Step::Lose(id);
                 }
-                sse::begin(&mut self.cx, &mut self.sessions, of, call);
+                sse::begin(&mut self.cx, &mut self.sessions, index, id, call);
             }
             _ => {}
         }
@@ -72,7 +71,7 @@ impl Core<'_> {
             dns_cache::keep_name(&mut self.cx, &mut self.sessions, ticket);
         }
         let (sessions, mut around) = self.sessions();
-        sessions.on_resolved(&mut around, ticket, (route, known));
+        sessions.on_resolved(&mut around, ticket, route, known);
     }
 
     /// Sends a `CONNECT` request to the proxy of an exchange's connection.
@@ -138,11 +137,11 @@ impl Core<'_> {
         if self.cx.has_thrown() {
             return Step::Lose(id);
         }
-        match process::begin(&mut self.cx, (index, id), command, timing) {
+        match process::begin(&mut self.cx, index, id, command, timing) {
             Ok(()) => Step::Done,
             Err(failed) => {
                 let (samples, mut on) = self.sampling();
-                samples.end_plain(&mut on, (index, id), timing, failed)
+                samples.end_plain(&mut on, index, id, timing, failed)
             }
         }
     }

@@ -51,7 +51,7 @@ impl Core<'_> {
             }
             Next::Start(id) => self.begin_sample(index, id),
             Next::Before(id, next) => self.run_before(index, id, next),
-            Next::Timers(id, next, delay) => self.run_timers(index, id, (next, delay)),
+            Next::Timers(id, next, delay) => self.run_timers(index, id, next, delay),
             Next::Begin(id) => self.take(index, Step::Begin(id)),
             Next::Stop => self.take(index, Step::Stop { cut: true }),
             Next::EndOfPlan => self.end_of_plan(index),

@@ -16,7 +16,7 @@ use crate::users::Wait;
 impl Core<'_> {
     /// Begins the sample of an HTTP sampler.
     pub(crate) fn begin_http(&mut self, index: UserId, id: SamplerId, http: &Http) -> Step {
-        match self.http.begin(&mut self.cx, &mut self.sessions, (index, id), http) {
+        match self.http.begin(&mut self.cx, &mut self.sessions, index, id, http) {
             BeginResult::InFlight => Step::Done,
             BeginResult::LeftOut => {
                 let (samples, mut on) = self.sampling();
@@ -39,7 +39,7 @@ impl Core<'_> {
         match result {
             Some(result) if is_page && outcome == Outcome::Ok => {
                 let Self { cx, sessions, http, .. } = self;
-                let page = http.load_page(cx, sessions, (index, id), *timing, result);
+                let page = http.load_page(cx, sessions, index, id, *timing, result);
                 if let Some((timing, outcome, result)) = page {
                     self.close_sample(index, id, &timing, outcome, Some(result));
                 }
@@ -57,8 +57,8 @@ impl Core<'_> {
         result: Option<Box<SampleResult>>,
     ) {
         let result = result.unwrap_or_else(|| self.cx.take_result());
-        let ended = (timing, outcome, result);
-        self.http.branch_done(&mut self.cx, &mut self.sessions, branch, ended);
+        let Self { cx, sessions, http, .. } = self;
+        http.branch_done(cx, sessions, branch, timing, outcome, result);
     }
 
     /// Ends the sample of a user after a function in its request has thrown an exception that no sampler catches.

@@ -42,7 +42,7 @@ impl<'p> Core<'p> {
                     samples.drop_sample(&mut on, index, id)
                 }
                 Step::Stop { cut } => stop_before(&mut self.reporting(), index, cut),
-                Step::LoopControl { from, how, ends } => self.leave(index, (from, how), ends),
+                Step::LoopControl { from, how, ends } => self.leave(index, from, how, ends),
                 Step::EndOfPlan => return self.end_of_plan(index),
             };
         }
@@ -62,19 +62,19 @@ impl<'p> Core<'p> {
 
     /// Runs a sampler's pre-processors from index `from` on.
     pub(crate) fn run_before(&mut self, index: UserId, id: SamplerId, from: usize) {
-        let step = prepare::run_before(&mut self.cx, &mut self.jobs, (index, id), from);
+        let step = prepare::run_before(&mut self.cx, &mut self.jobs, index, id, from);
         self.take(index, step);
     }
 
     /// Runs a sampler's timers from index `from` on. `delay` is the delay of the earlier timers in nanoseconds.
-    pub(crate) fn run_timers(&mut self, index: UserId, id: SamplerId, (from, delay): (usize, u64)) {
-        let step = delay::run_timers(&mut self.cx, &mut self.jobs, (index, id), from, delay);
+    pub(crate) fn run_timers(&mut self, index: UserId, id: SamplerId, from: usize, delay: u64) {
+        let step = delay::run_timers(&mut self.cx, &mut self.jobs, index, id, from, delay);
         self.take(index, step);
     }
 
     /// Begins the sampler after its delay.
     pub(crate) fn end_delay(&mut self, index: UserId, id: SamplerId) {
-        let step = begin::begin(&mut self.cx, &mut self.jobs, (index, id));
+        let step = begin::begin(&mut self.cx, &mut self.jobs, index, id);
         self.take(index, step);
     }
 
@@ -106,7 +106,7 @@ impl<'p> Core<'p> {
             return self.branch_done(index, timing, outcome, result);
         }
         let (samples, mut on) = self.sampling();
-        let step = samples.close(&mut on, (index, id), timing, outcome, result);
+        let step = samples.close(&mut on, index, id, timing, outcome, result);
         self.take(index, step);
     }
 
@@ -136,7 +136,7 @@ impl<'p> Core<'p> {
             }
             SamplerKind::Action(action) => {
                 let (samples, mut on) = self.sampling();
-                samples.act(&mut on, (index, id), action)
+                samples.act(&mut on, index, id, action)
             }
             SamplerKind::Tcp(_)
             | SamplerKind::HttpRaw(_)
@@ -153,18 +153,13 @@ impl<'p> Core<'p> {
             | SamplerKind::Java(_)
             | SamplerKind::Dummy(_) => {
                 let (samples, mut on) = self.sampling();
-                samples.run_instant(&mut on, (index, id), kind)
+                samples.run_instant(&mut on, index, id, kind)
             }
         }
     }
 
     /// Makes a user leave controllers. If `ends` is true, the user ends after that.
-    fn leave(
-        &mut self,
-        index: UserId,
-        (from, how): (ControllerId, LoopControl),
-        ends: bool,
-    ) -> Step {
+    fn leave(&mut self, index: UserId, from: ControllerId, how: LoopControl, ends: bool) -> Step {
         self.cx.forget_thrown();
         self.walk(index, 0).unwind(from, how);
         if self.ends_by_exception(index) {

@@ -91,7 +91,7 @@ impl<'p> Core<'p> {
     /// released the user.
     pub(crate) fn leave_barrier(&mut self, index: UserId, id: SamplerId, met: bool) {
         if let Some((timer, delay)) = self.flow.leave_barrier(&mut self.cx, index, met) {
-            self.run_timers(index, id, (timer, delay));
+            self.run_timers(index, id, timer, delay);
         }
     }
 
@@ -112,7 +112,7 @@ impl<'p> Core<'p> {
     /// Returns a [`Visit`] of a user at a controller.
     pub(crate) fn visit(&mut self, index: UserId, id: ControllerId) -> Visit<'_, 'p> {
         let root = self.cx.users.root(index);
-        Visit::new(&mut self.cx, &mut self.flow, (index, root), id)
+        Visit::new(&mut self.cx, &mut self.flow, index, root, id)
     }
 
     /// Returns the parts of the core through which samples reach the recorder and the listeners.

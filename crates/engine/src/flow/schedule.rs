@@ -50,7 +50,7 @@ struct Paced {
 }
 
 impl Paced {
-    fn new(rate: Arc<Rate>, (begin, end): (Nanos, Nanos), shard: Shard) -> Self {
+    fn new(rate: Arc<Rate>, begin: Nanos, end: Nanos, shard: Shard) -> Self {
         let (nth, stride) = (shard.index.into(), shard.count.into());
         let mut paced = Self { rate, begin, end, nth, stride, due: end };
         paced.find();
@@ -116,7 +116,7 @@ impl Start {
         let end = at + settings.arrivals.map_or(0, |bounds| bounds.end) * MS;
         let (mut listed, mut paced) = (Vec::new(), None);
         if let (Some(shard), Some(rate)) = (owner, &settings.rate) {
-            paced = Some(Paced::new(Arc::clone(rate), (at, end), shard));
+            paced = Some(Paced::new(Arc::clone(rate), at, end, shard));
         } else if let Some(shard) = owner {
             listed.push((end, OVER));
             let own = spans.iter().skip(shard.index as usize).step_by(shard.count as usize);
@@ -144,7 +144,7 @@ impl Start {
         let listed_end = self.listed.as_ref().and_then(|listed| listed.first()).map(|(at, _)| *at);
         let Some(end) = self.paced.as_ref().map(|paced| paced.end).or(listed_end) else { return };
         let phases = vec![((end - now).max(0), rate, rate)];
-        self.paced = Some(Paced::new(Arc::new(Rate::new(phases)), (now, end), shard));
+        self.paced = Some(Paced::new(Arc::new(Rate::new(phases)), now, end, shard));
         self.listed = Some(Vec::new());
     }
 

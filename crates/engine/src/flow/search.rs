@@ -157,7 +157,7 @@ impl<'c, 'p> Walk<'c, 'p> {
     /// Returns the visit of the user at a controller.
     #[inline]
     pub(crate) fn visit(&mut self, id: ControllerId) -> Visit<'_, 'p> {
-        Visit::new(self.cx, self.flow, (self.index, self.root), id)
+        Visit::new(self.cx, self.flow, self.index, self.root, id)
     }
 
     pub(crate) fn reporting(&mut self) -> Reporting<'_, 'p> {

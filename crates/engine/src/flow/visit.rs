@@ -27,7 +27,8 @@ impl<'c, 'p> Visit<'c, 'p> {
     pub(crate) fn new(
         cx: &'c mut Context<'p>,
         flow: &'c mut Flow,
-        (index, root): (UserId, UserId),
+        index: UserId,
+        root: UserId,
         id: ControllerId,
     ) -> Self {
         let controller = cx.controller(id);
@@ -45,7 +46,7 @@ impl<'c, 'p> Visit<'c, 'p> {
 
     /// Returns a visit of the same user at another controller.
     pub(crate) fn at(&mut self, id: ControllerId) -> Visit<'_, 'p> {
-        Visit::new(self.cx, self.flow, (self.index, self.root), id)
+        Visit::new(self.cx, self.flow, self.index, self.root, id)
     }
 
     #[inline]

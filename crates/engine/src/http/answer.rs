@@ -19,7 +19,7 @@ use crate::ids::UserId;
 use crate::net::outcome::Failure;
 use crate::session::Sessions;
 use crate::session::exchange::{Call, Ending, Exchange, Trouble};
-use crate::session::http1::{HttpExchange, Stash};
+use crate::session::http1::{HttpExchange, KeptResponse, Stash};
 use crate::time::clock::{Nanos, SECOND};
 use crate::time::timing::{Timing, TraceId};
 use crate::users::Wait;
@@ -60,7 +60,7 @@ impl Answers {
                 }
             }
         }
-        self.finish(outgoing, cx, sessions, (ticket, closing));
+        self.finish(outgoing, cx, sessions, ticket, closing);
     }
 
     /// Handles a complete response: keeps or closes its connection. Resends the request with credentials if the
@@ -71,7 +71,8 @@ impl Answers {
         outgoing: &mut Outgoing,
         cx: &mut Context<'_>,
         sessions: &mut Sessions,
-        (ticket, closing): (Ticket, Closing),
+        ticket: Ticket,
+        closing: Closing,
     ) {
         let exchange = &mut sessions.exchanges[ticket];
         let (index, Some(id)) = (exchange.user, exchange.sampler()) else { return };
@@ -111,10 +112,10 @@ impl Answers {
         let timing = {
             let line = &sessions.lines[exchange.line];
             let intended = cx.users[index].intended;
-            let class = (line.opening.own(), line.class);
-            Timing { trace, ..timing_of(exchange, &facts, intended, class) }
+            let own = line.opening.own();
+            Timing { trace, ..timing_of(exchange, &facts, intended, own, line.class) }
         };
-        leave_line(cx, sessions, (ticket, closing), &facts, moves);
+        leave_line(cx, sessions, ticket, closing, &facts, moves);
         if !facts.java {
             set_user_token(cx, index);
         }
@@ -129,10 +130,11 @@ impl Answers {
         sessions.exchanges.end(ticket);
         cx.users[index].wait = Wait::Ready;
         let Some(mut stash) = stash else {
-            return conclude(cx, (index, id), &facts, timing, (false, None));
+            return conclude(cx, index, id, &facts, timing, false, None);
         };
         redirect::name_sent_url(cx, &facts, route, &mut stash);
-        self.answered(outgoing, cx, sessions, (index, id), (&facts, timing, stash));
+        let response = KeptResponse { user: index, sampler: id, exchange: &facts, timing, stash };
+        self.answered(outgoing, cx, sessions, response);
     }
 
     /// Handles a complete response of which parts were kept: stores cookies, follows redirects, fills the result; then
@@ -142,15 +144,16 @@ impl Answers {
         outgoing: &mut Outgoing,
         cx: &mut Context<'_>,
         sessions: &mut Sessions,
-        (index, id): (UserId, SamplerId),
-        (exchange, mut timing, mut stash): (&HttpExchange, Timing, Box<Stash>),
+        mut response: KeptResponse<'_>,
     ) {
-        if exchange.cookies && stash.set_cookie && !redirect::is_passed_over(exchange, &stash) {
-            side_cookies::take_cookies(cx, index, id, &stash);
+        let (index, id, exchange) = (response.user, response.sampler, response.exchange);
+        let stash = &response.stash;
+        if exchange.cookies && stash.set_cookie && !redirect::is_passed_over(exchange, stash) {
+            side_cookies::take_cookies(cx, index, id, stash);
         }
-        let answer = (exchange, &mut timing, &mut *stash);
         let mut result = None;
-        let seen = self.look_at(outgoing, cx, sessions, (index, id), answer, &mut result);
+        let seen = self.look_at(outgoing, cx, sessions, &mut response, &mut result);
+        let KeptResponse { timing, stash, .. } = response;
         sessions.stashes.give(stash);
         match (seen, result) {
             (Seen::GoesOn, result) => cx.spare_results.extend(result),
@@ -159,7 +162,7 @@ impl Answers {
                 cx.conclude(index, id, timing, Outcome::Protocol, result);
             }
             (Seen::Whole { filled }, result) => {
-                conclude(cx, (index, id), exchange, timing, (filled, result));
+                conclude(cx, index, id, exchange, timing, filled, result);
             }
         }
     }
@@ -172,10 +175,10 @@ impl Answers {
         outgoing: &mut Outgoing,
         cx: &mut Context<'_>,
         sessions: &mut Sessions,
-        (index, id): (UserId, SamplerId),
-        (exchange, timing, stash): (&HttpExchange, &mut Timing, &mut Stash),
+        response: &mut KeptResponse<'_>,
         result: &mut Option<Box<SampleResult>>,
     ) -> Seen {
+        let (index, id, exchange) = (response.user, response.sampler, response.exchange);
         let success = (200..400).contains(&exchange.status);
         let redirect = matches!(exchange.status, 301 | 302 | 303 | 307 | 308);
         let has_chain = |cx: &Context<'_>| {
@@ -186,16 +189,16 @@ impl Answers {
         let filled = chain || (redirect && follows) || observed;
         if filled {
             let result = result.insert(cx.take_result());
-            self.bodies.fill(cx, (index, id), exchange, timing, stash, result);
+            self.bodies.fill(cx, response, result);
         }
-        let of = (index, id);
-        let mut thrown = exchange.caches && !cache::note_answer(cx, of, exchange, stash, result);
-        let hop = (&*timing, exchange, &*stash);
+        let mut thrown = exchange.caches
+            && !cache::note_answer(cx, index, id, exchange, &response.stash, result);
         let goes_on = (chain || redirect && follows)
-            && redirect::follow(outgoing, cx, sessions, of, hop, result);
+            && redirect::follow(outgoing, cx, sessions, response, result);
+        let KeptResponse { timing, stash, .. } = response;
         if redirect && !chain && !follows {
             let shown = result.get_or_insert_with(|| cx.take_result());
-            if redirect::fail_without_location(cx, id, (exchange, stash), None, shown) {
+            if redirect::fail_without_location(cx, id, exchange, stash, None, shown) {
                 timing.sent = 0;
                 thrown = true;
             }
@@ -262,10 +265,12 @@ fn head_of(stash: &Stash) -> &str {
 #[inline]
 fn conclude(
     cx: &mut Context<'_>,
-    (index, id): (UserId, SamplerId),
+    index: UserId,
+    id: SamplerId,
     exchange: &HttpExchange,
     mut timing: Timing,
-    (filled, mut result): (bool, Option<Box<SampleResult>>),
+    filled: bool,
+    mut result: Option<Box<SampleResult>>,
 ) {
     let success = (200..400).contains(&exchange.status);
     if !success && !filled {
@@ -292,7 +297,8 @@ fn conclude(
 fn leave_line(
     cx: &mut Context<'_>,
     sessions: &mut Sessions,
-    (ticket, closing): (Ticket, Closing),
+    ticket: Ticket,
+    closing: Closing,
     facts: &HttpExchange,
     moves: bool,
 ) {
@@ -371,7 +377,8 @@ fn timing_of(
     exchange: &Exchange,
     facts: &HttpExchange,
     intended: Nanos,
-    (own, class): (u64, ClassId),
+    own: u64,
+    class: ClassId,
 ) -> Timing {
     let now = exchange.ended;
     // The lag consists of two parts: from the intended to the actual start, and from the arrival of the last byte

@@ -72,7 +72,8 @@ pub(crate) fn look_up(
 /// afterwards if it has completed its chain.
 pub(crate) fn answer_from_cache(
     cx: &mut Context<'_>,
-    (index, id): (UserId, SamplerId),
+    index: UserId,
+    id: SamplerId,
     request: &Request,
     cookies: &[u8],
     hop: &mut Option<Box<SampleResult>>,
@@ -117,7 +118,8 @@ pub(crate) fn answer_from_cache(
 /// result then shows the exception.
 pub(crate) fn note_answer(
     cx: &mut Context<'_>,
-    (index, id): (UserId, SamplerId),
+    index: UserId,
+    id: SamplerId,
     exchange: &HttpExchange,
     stash: &Stash,
     result: &mut Option<Box<SampleResult>>,

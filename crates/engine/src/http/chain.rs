@@ -120,7 +120,8 @@ pub(crate) fn conclude_chain(
 /// Completes the sample of a redirect chain as failed, because a hop has failed.
 pub(crate) fn fail_chain(
     cx: &mut Context<'_>,
-    (index, id): (UserId, SamplerId),
+    index: UserId,
+    id: SamplerId,
     timing: Timing,
     outcome: Outcome,
     mut hop: Box<SampleResult>,

@@ -131,8 +131,8 @@ pub(super) fn answers_challenge(
         show_lines(&request, &mut stash.request_headers);
     }
     sessions.renew(&mut cx.around(), ticket);
-    let (now, wanted) = (cx.clock.now(), (places.of(cx, index, java), route));
-    match opening::idle_line(cx, sessions, index, wanted, now) {
+    let (now, place) = (cx.clock.now(), places.of(cx, index, java));
+    match opening::idle_line(cx, sessions, index, place, route, now) {
         Some(line) => {
             sessions.start_on(&mut cx.around(), ticket, line, &request);
             // The request may have to be sent once more.
@@ -300,7 +300,7 @@ fn begin_round(
     let Some(manager) = manager else { return round };
     let entries = &cx.plan.auth_managers[manager as usize].entries;
     if !cx.run.settings.http.auth_preemptive {
-        round.keys = keys_for(cx, (index, id), entries, request);
+        round.keys = keys_for(cx, index, id, entries, request);
         return round;
     }
     let names = names_of(request, proxy::is_forwarded(cx, route));
@@ -348,7 +348,8 @@ fn begin_round(
 /// challenge.
 fn keys_for(
     cx: &mut Context<'_>,
-    (index, id): (UserId, SamplerId),
+    index: UserId,
+    id: SamplerId,
     entries: &[Authorization],
     request: &Request,
 ) -> Vec<Key> {

@@ -39,7 +39,7 @@ pub(crate) fn look_up_name(cx: &mut Context<'_>, sessions: &mut Sessions, ticket
         sessions.connect_to(&mut cx.around(), ticket, via);
         return true;
     }
-    let aliases = aliases(cx, (index, id), manager, &host);
+    let aliases = aliases(cx, index, id, manager, &host);
     let servers = &cx.plan.dns_managers[manager].servers;
     if !servers.is_empty() {
         let servers = servers.iter().map(|server| cx.text_of(index, id, server)).collect();
@@ -76,7 +76,8 @@ fn kept(cx: &Context<'_>, owner: UserId, manager: usize, host: &str) -> Option<R
 /// Returns the addresses or names that the plan defines for a host.
 fn aliases(
     cx: &mut Context<'_>,
-    (index, id): (UserId, SamplerId),
+    index: UserId,
+    id: SamplerId,
     manager: usize,
     host: &str,
 ) -> Option<Vec<String>> {

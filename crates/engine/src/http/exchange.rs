@@ -35,6 +35,15 @@ pub(crate) enum BeginResult {
     LeftOut,
 }
 
+/// A rendered request of a user's sampler.
+#[derive(Clone, Copy)]
+pub(crate) struct SamplerRequest<'a> {
+    pub(crate) user: UserId,
+    pub(crate) sampler: SamplerId,
+    pub(crate) http: &'a Http,
+    pub(crate) request: &'a Request,
+}
+
 /// An assembled request for which no connection is chosen yet.
 #[derive(Clone, Copy, Debug)]
 struct Sending<'a> {
@@ -87,12 +96,13 @@ impl Outgoing {
         &mut self,
         cx: &mut Context<'_>,
         sessions: &mut Sessions,
-        (index, id): (UserId, SamplerId),
+        index: UserId,
+        id: SamplerId,
         http: &Http,
     ) -> BeginResult {
         cookies::refresh_user(cx, sessions, index);
         if !http.is_fixed() {
-            return self.begin_varying(cx, sessions, (index, id), http);
+            return self.begin_varying(cx, sessions, index, id, http);
         }
         if self.fixed.of(id).is_none() {
             let mut request = Request::default();
@@ -108,9 +118,9 @@ impl Outgoing {
         }
         // A request that scripts have changed is never constant, even if the plan's request is.
         let Some(fixed) = self.fixed.take(id) else {
-            return self.begin_varying(cx, sessions, (index, id), http);
+            return self.begin_varying(cx, sessions, index, id, http);
         };
-        let begun = self.begin_fixed(cx, sessions, (index, id), http, &fixed);
+        let begun = self.begin_fixed(cx, sessions, index, id, http, &fixed);
         self.fixed.put(id, fixed);
         begun
     }
@@ -121,7 +131,8 @@ impl Outgoing {
         &mut self,
         cx: &mut Context<'_>,
         sessions: &mut Sessions,
-        (index, id): (UserId, SamplerId),
+        index: UserId,
+        id: SamplerId,
         http: &Http,
         fixed: &Fixed,
     ) -> BeginResult {
@@ -130,15 +141,16 @@ impl Outgoing {
             return BeginResult::InFlight;
         }
         let request = &fixed.request;
+        let of = SamplerRequest { user: index, sampler: id, http, request };
         if !http.is_plain() || cx.run.settings.proxy.server.is_some() {
-            return self.send_rendered(cx, sessions, (index, id), http, request, &mut None);
+            return self.send_rendered(cx, sessions, of, &mut None);
         }
         let route = fixed.route;
         let cookies = self.cookie_line(cx, index, http, request);
         if !cookies && !cx.tags.vary() {
             let (bytes, fixed, trace) = (&fixed.bytes.0, Some(fixed), TraceId::NONE);
             let sending = Sending { bytes, cookies: b"", route, fixed, trace, challenges: false };
-            self.dispatch(cx, sessions, (index, id), http, request, sending);
+            self.dispatch(cx, sessions, of, sending);
             return BeginResult::InFlight;
         }
         let named = Some(request).filter(|request| !request.java);
@@ -146,7 +158,7 @@ impl Outgoing {
             return BeginResult::InFlight;
         }
         let additions = ExtraHeaders { route, cookies, conditions: None };
-        self.send_with(cx, sessions, (index, id), http, request, additions);
+        self.send_with(cx, sessions, of, additions);
         BeginResult::InFlight
     }
 
@@ -155,7 +167,8 @@ impl Outgoing {
         &mut self,
         cx: &mut Context<'_>,
         sessions: &mut Sessions,
-        (index, id): (UserId, SamplerId),
+        index: UserId,
+        id: SamplerId,
         http: &Http,
     ) -> BeginResult {
         let mut request = std::mem::take(&mut self.request);
@@ -169,21 +182,21 @@ impl Outgoing {
         }
         let begun = match &rendered {
             _ if fails => BeginResult::InFlight,
-            Ok(()) => match self.gateways.seal(cx, (index, id), http, &mut request) {
+            Ok(()) => match self.gateways.seal(cx, index, id, http, &mut request) {
                 Ok(()) => {
-                    let of = (index, id);
-                    let begun = self.send_rendered(cx, sessions, of, http, &request, &mut None);
+                    let of = SamplerRequest { user: index, sampler: id, http, request: &request };
+                    let begun = self.send_rendered(cx, sessions, of, &mut None);
                     // A response from the user's cache needs no decryption key.
                     self.gateways.encrypted = None;
                     begun
                 }
                 Err(problem) => {
-                    end_unrendered(cx, (index, id), &mut request, &problem);
+                    end_unrendered(cx, index, id, &mut request, &problem);
                     BeginResult::InFlight
                 }
             },
             Err(problem) => {
-                end_unrendered(cx, (index, id), &mut request, problem);
+                end_unrendered(cx, index, id, &mut request, problem);
                 BeginResult::InFlight
             }
         };
@@ -197,11 +210,10 @@ impl Outgoing {
         &mut self,
         cx: &mut Context<'_>,
         sessions: &mut Sessions,
-        (index, id): (UserId, SamplerId),
-        http: &Http,
-        request: &Request,
+        of: SamplerRequest<'_>,
         hop: &mut Option<Box<SampleResult>>,
     ) -> BeginResult {
+        let SamplerRequest { user: index, sampler: id, http, request } = of;
         if request.is_file {
             file::begin_file(cx, index, id, request);
             return BeginResult::InFlight;
@@ -217,7 +229,7 @@ impl Outgoing {
         let conditions = match &lookup {
             Some(Lookup::Fresh) => {
                 let cookies = line.unwrap_or_default();
-                return match cache::answer_from_cache(cx, (index, id), request, cookies, hop) {
+                return match cache::answer_from_cache(cx, index, id, request, cookies, hop) {
                     Answered::Sample => BeginResult::InFlight,
                     Answered::Nothing => BeginResult::LeftOut,
                 };
@@ -227,7 +239,7 @@ impl Outgoing {
         };
         let route = proxy::route_of(cx, request);
         let additions = ExtraHeaders { route, cookies: with_cookies, conditions };
-        self.send_with(cx, sessions, (index, id), http, request, additions);
+        self.send_with(cx, sessions, of, additions);
         BeginResult::InFlight
     }
 
@@ -236,11 +248,10 @@ impl Outgoing {
         &mut self,
         cx: &mut Context<'_>,
         sessions: &mut Sessions,
-        (index, id): (UserId, SamplerId),
-        http: &Http,
-        request: &Request,
+        of: SamplerRequest<'_>,
         ExtraHeaders { route, cookies, conditions }: ExtraHeaders<'_>,
     ) {
+        let SamplerRequest { user: index, sampler: id, http, request } = of;
         let line = std::mem::take(&mut self.cookie_line);
         let mut out = std::mem::take(&mut cx.net.out);
         let cookies = cookies.then_some(&line[..]);
@@ -258,7 +269,7 @@ impl Outgoing {
             trace,
             challenges,
         };
-        self.dispatch(cx, sessions, (index, id), http, request, sending);
+        self.dispatch(cx, sessions, of, sending);
         self.cookie_line = line;
         cx.net.out = out;
     }
@@ -268,14 +279,13 @@ impl Outgoing {
         &mut self,
         cx: &mut Context<'_>,
         sessions: &mut Sessions,
-        (index, id): (UserId, SamplerId),
-        http: &Http,
-        request: &Request,
+        of: SamplerRequest<'_>,
         sending: Sending<'_>,
     ) {
+        let SamplerRequest { user: index, sampler: id, http, request } = of;
         let start = cx.clock.now();
         let (place, route) = (self.places.of(cx, index, request.java), sending.route);
-        let line = opening::idle_line(cx, sessions, index, (place, route), start);
+        let line = opening::idle_line(cx, sessions, index, place, route, start);
         let ticket = sessions.exchange(index, id);
         let exchange = &mut sessions.exchanges[ticket];
         (exchange.place, exchange.route) = (place, route);
@@ -297,7 +307,7 @@ impl Outgoing {
             stash.trace = sending.trace;
             stash.encrypted = self.gateways.encrypted.take();
             facts.keep_body |= stash.encrypted.is_some_and(|encrypted| encrypted.always);
-            show(stash, needs, facts, request, (sending.bytes, sending.cookies));
+            show(stash, needs, facts, request, sending.bytes, sending.cookies);
         }
         match sending.fixed {
             Some(fixed) if line.is_none() => exchange.fixed = Some(fixed.bytes.clone()),
@@ -410,7 +420,8 @@ fn facts_of(
 /// Fails the sample of a request whose templates could not be evaluated.
 fn end_unrendered(
     cx: &mut Context<'_>,
-    (index, id): (UserId, SamplerId),
+    index: UserId,
+    id: SamplerId,
     request: &mut Request,
     problem: &Unsendable,
 ) {
@@ -430,6 +441,6 @@ fn end_unrendered(
             plan::http::show_set_lines(request, &mut result.request_headers);
         }
     }
-    let words = (&*problem.code, &*problem.message);
-    failure::unsendable(cx, (index, id), words, !problem.no_url, result);
+    let Unsendable { code, message, no_url, .. } = problem;
+    failure::unsendable(cx, index, id, code, message, !no_url, result);
 }

@@ -29,15 +29,17 @@ pub(crate) fn fails_by_exception(
     }
     let code = format!("Non HTTP response code: {}", thrown.class);
     let message = format!("Non HTTP response message: {}", thrown.message);
-    unsendable(cx, (index, id), (&code, &message), request.is_some(), result);
+    unsendable(cx, index, id, &code, &message, request.is_some(), result);
     true
 }
 
 /// Fails the sample of a request that could not be built.
 pub(crate) fn unsendable(
     cx: &mut Context<'_>,
-    (index, id): (UserId, SamplerId),
-    (code, message): (&str, &str),
+    index: UserId,
+    id: SamplerId,
+    code: &str,
+    message: &str,
     named: bool,
     mut result: Box<SampleResult>,
 ) {
@@ -45,13 +47,14 @@ pub(crate) fn unsendable(
     result.code.push_str(code);
     result.message.push_str(message);
     let timing = Timing { start: now, end: now, ..Timing::default() };
-    fail_result(cx, (index, id), timing, Outcome::Other, named, result);
+    fail_result(cx, index, id, timing, Outcome::Other, named, result);
 }
 
 /// Completes a sample that failed before it had a response. The caller has put code, message and URL into the result.
 pub(crate) fn fail_result(
     cx: &mut Context<'_>,
-    (index, id): (UserId, SamplerId),
+    index: UserId,
+    id: SamplerId,
     timing: Timing,
     outcome: Outcome,
     named: bool,
@@ -68,7 +71,7 @@ pub(crate) fn fail_result(
     put_exception_text(cx, id, &mut result);
     let redirected = cx.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
     if redirected {
-        return chain::fail_chain(cx, (index, id), timing, outcome, result);
+        return chain::fail_chain(cx, index, id, timing, outcome, result);
     }
     cx.conclude(index, id, timing, outcome, Some(result));
 }

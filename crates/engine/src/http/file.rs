@@ -95,7 +95,7 @@ fn end_file(
             result.message = format!("Non HTTP response message: {message}");
             // JMeter does not measure the duration of failed reads.
             timing.end = timing.start;
-            return failure::fail_result(cx, (index, id), timing, Outcome::File, true, result);
+            return failure::fail_result(cx, index, id, timing, Outcome::File, true, result);
         }
     };
     result.label.push_str(cx.sampler_name(index, id));
@@ -125,5 +125,5 @@ pub(crate) fn cut_file(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
     result.url.push_str(&reading.url);
     result.code.push_str("Non HTTP response code: java.io.IOException");
     result.message.push_str("Non HTTP response message: Stream closed");
-    failure::fail_result(cx, (index, id), timing, Outcome::CutByEnd, true, result);
+    failure::fail_result(cx, index, id, timing, Outcome::CutByEnd, true, result);
 }

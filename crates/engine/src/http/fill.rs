@@ -14,9 +14,7 @@ use wire::coding::{Coding, CodingError, Inflater};
 use crate::context::Context;
 use crate::http::lines::{push_latin1, value_of};
 use crate::http::{chain, gateway, lines};
-use crate::ids::UserId;
-use crate::session::http1::{Encrypted, HttpExchange, Stash};
-use crate::time::timing::Timing;
+use crate::session::http1::{Encrypted, HttpExchange, KeptResponse, Stash};
 
 /// Decoders of a core for response bodies.
 pub(crate) struct Bodies {
@@ -41,14 +39,12 @@ impl Bodies {
     pub(crate) fn fill(
         &mut self,
         cx: &Context<'_>,
-        (index, id): (UserId, SamplerId),
-        exchange: &HttpExchange,
-        timing: &Timing,
-        stash: &mut Stash,
+        response: &mut KeptResponse<'_>,
         result: &mut SampleResult,
     ) {
+        begin_result(cx, response, result);
+        let (id, exchange, stash) = (response.sampler, response.exchange, &mut *response.stash);
         let needs = cx.plan.samplers[id.0 as usize].needs;
-        begin_result(cx, (index, id), exchange, timing, stash, result);
         let content_type = stash.content_type.clone().map(|place| &stash.head[place]);
         let coding = stash.content_encoding.clone().map(|place| &stash.head[place]);
         if let Some(content_type) = content_type {
@@ -82,7 +78,7 @@ impl Bodies {
             push_latin1(&mut result.redirect_location, location);
         }
         if exchange.keep_body {
-            self.fill_body(cx, id, exchange, (stash, coding), result);
+            self.fill_body(cx, id, exchange, stash, coding, result);
         }
     }
 
@@ -92,7 +88,8 @@ impl Bodies {
         cx: &Context<'_>,
         id: SamplerId,
         exchange: &HttpExchange,
-        (stash, coding): (&mut Stash, Option<Coding>),
+        stash: &mut Stash,
+        coding: Option<Coding>,
         result: &mut SampleResult,
     ) {
         let needs = cx.plan.samplers[id.0 as usize].needs;
@@ -185,15 +182,9 @@ impl Bodies {
 }
 
 /// Fills a result, except for the response's headers and body.
-fn begin_result(
-    cx: &Context<'_>,
-    (index, id): (UserId, SamplerId),
-    exchange: &HttpExchange,
-    timing: &Timing,
-    stash: &Stash,
-    result: &mut SampleResult,
-) {
-    result.label.push_str(cx.sampler_name(index, id));
+fn begin_result(cx: &Context<'_>, response: &KeptResponse<'_>, result: &mut SampleResult) {
+    let KeptResponse { user, sampler, exchange, timing, stash } = response;
+    result.label.push_str(cx.sampler_name(*user, *sampler));
     result.code.push_str(itoa::Buffer::new().format(exchange.status));
     push_reason(&mut result.message, &stash.head, exchange.java);
     result.success = (200..400).contains(&exchange.status);

@@ -63,7 +63,7 @@ impl FixedRequests {
     ) {
         if let Some(fixed) = self.of(id).filter(|_| stash.url.is_empty()) {
             let needs = cx.plan.samplers[id.0 as usize].needs;
-            show(stash, needs, facts, &fixed.request, (&fixed.bytes.0, b""));
+            show(stash, needs, facts, &fixed.request, &fixed.bytes.0, b"");
         }
     }
 }
@@ -74,7 +74,8 @@ pub(super) fn show(
     needs: Needs,
     facts: &HttpExchange,
     request: &Request,
-    (bytes, cookies): (&[u8], &[u8]),
+    bytes: &[u8],
+    cookies: &[u8],
 ) {
     stash.url.push_str(&request.url);
     stash.method.push_str(&request.method);

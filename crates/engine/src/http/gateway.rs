@@ -49,7 +49,8 @@ impl Gateways {
     pub(super) fn seal(
         &mut self,
         cx: &mut Context<'_>,
-        (index, id): (UserId, SamplerId),
+        index: UserId,
+        id: SamplerId,
         http: &Http,
         request: &mut Request,
     ) -> Result<(), Unsendable> {
@@ -57,7 +58,7 @@ impl Gateways {
         let Some(at) = http.gateway.filter(|_| !request.is_file) else { return Ok(()) };
         let known = &mut self.known[at as usize];
         if known.is_none() {
-            *known = Some(read(cx, (index, id), at));
+            *known = Some(read(cx, index, id, at));
         }
         let sealer = match known {
             Some(Ok(Some(sealer))) => sealer,
@@ -125,7 +126,7 @@ fn failure_of(value: &[u8]) -> i32 {
 const UNREADABLE: i32 = i32::MIN;
 
 /// Evaluates the settings of a gateway and reads its key.
-fn read(cx: &mut Context<'_>, (index, id): (UserId, SamplerId), at: u32) -> Known {
+fn read(cx: &mut Context<'_>, index: UserId, id: SamplerId, at: u32) -> Known {
     let gateway = &cx.plan.gateways[at as usize];
     let settings = cx.with_env(index, id, |env| gateway.settings(env));
     let cores = cx.run.cores as usize;

@@ -47,12 +47,13 @@ pub(super) fn idle_line(
     cx: &mut Context<'_>,
     sessions: &mut Sessions,
     index: UserId,
-    wanted: (ConnectionScope, RouteId),
+    place: ConnectionScope,
+    route: RouteId,
     now: Nanos,
 ) -> Option<LineId> {
     let owner = cx.users.owner(index);
     let validate_after = cx.run.settings.http.validate_after;
-    match sessions.idle(owner, wanted, now, validate_after)? {
+    match sessions.idle(owner, place, route, now, validate_after)? {
         Found::Sound(line) => Some(line),
         Found::Stale(line) => {
             cx.recorder.add(Counter::ConnStale, 1);

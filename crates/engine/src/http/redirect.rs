@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 use crate::context::Context;
 use crate::http::chain::{add_hop, begin_chain, is_redirect};
-use crate::http::exchange::Outgoing;
+use crate::http::exchange::{Outgoing, SamplerRequest};
 use crate::http::lines::{first_location, location, text_of};
 use crate::http::proxy::is_forwarded;
 use crate::http::{failure, names};
@@ -17,7 +17,8 @@ use crate::ids::UserId;
 use crate::net::outcome::{Failure, describe, describe_java};
 use crate::net::routes::RouteId;
 use crate::session::Sessions;
-use crate::session::http1::{HttpExchange, Stash};
+use crate::session::http1::{HttpExchange, KeptResponse, Stash};
+use crate::time::clock::Nanos;
 use crate::time::timing::Timing;
 use crate::users::Redirect;
 
@@ -39,10 +40,14 @@ enum Follower {
 #[derive(Debug)]
 struct Hop {
     by: Follower,
+    /// The error if the URL cannot be used for a request.
+    target: Result<(), Unsendable>,
     url: String,
     method: String,
     /// True if the headers and body of the sampler are not sent.
     stripped: bool,
+    /// Intended start: the end of the hop before.
+    start: Nanos,
 }
 
 /// The last request of a chain, which the sample shows if HttpClient gives up.
@@ -168,11 +173,11 @@ pub(crate) fn follow(
     outgoing: &mut Outgoing,
     cx: &mut Context<'_>,
     sessions: &mut Sessions,
-    (index, id): (UserId, SamplerId),
-    (timing, exchange, stash): (&Timing, &HttpExchange, &Stash),
+    response: &KeptResponse<'_>,
     shown: &mut Option<Box<SampleResult>>,
 ) -> bool {
     let Some(result) = shown.as_deref_mut() else { return false };
+    let KeptResponse { user: index, sampler: id, exchange, mut timing, ref stash } = *response;
     let chain = cx.users[index].extra().redirect.take();
     let by = Follower::of(exchange);
     let goes_on = by.follows(exchange.status, stash);
@@ -189,14 +194,13 @@ pub(crate) fn follow(
             None => goes_on && exchange.status != 302,
         };
     let location = location.filter(|_| !refused);
-    let mut timing = *timing;
     if location.is_none() {
         let first = chain.as_ref().filter(|_| by.is_silent()).map(|chain| &**chain);
         let fails = if refused {
             refused_by_client(cx, id, result);
             true
         } else {
-            fail_without_location(cx, id, (exchange, stash), first, result)
+            fail_without_location(cx, id, exchange, stash, first, result)
         };
         if chain.is_none() {
             return false;
@@ -229,9 +233,10 @@ pub(crate) fn follow(
         if repeats { &*stash.method } else { plan::http::method_after_redirect(&stash.method) };
     chain.url.clone_from(&url);
     method.clone_into(&mut chain.method);
-    let next = Hop { by, url, method: method.to_owned(), stripped: chain.stripped };
+    let (method, stripped, start) = (method.to_owned(), chain.stripped, timing.end);
+    let next = Hop { by, target, url, method, stripped, start };
     cx.users[index].extra().redirect = Some(chain);
-    send_hop(outgoing, cx, sessions, (index, id), (&timing, target, &next), shown)
+    send_hop(outgoing, cx, sessions, index, id, next, shown)
 }
 
 /// Returns true if an HTTP client follows the redirect itself, so that JMeter does not see the cookies of this
@@ -286,8 +291,9 @@ fn send_hop(
     outgoing: &mut Outgoing,
     cx: &mut Context<'_>,
     sessions: &mut Sessions,
-    (index, id): (UserId, SamplerId),
-    (timing, target, next): (&Timing, Result<(), Unsendable>, &Hop),
+    index: UserId,
+    id: SamplerId,
+    next: Hop,
     shown: &mut Option<Box<SampleResult>>,
 ) -> bool {
     let own = cx.own_sampler(index).cloned();
@@ -299,13 +305,12 @@ fn send_hop(
         Some(chain) if next.by == Follower::HttpClient => chain.result.method.clone(),
         _ => String::new(),
     };
-    let rendered = target.and_then(|()| {
+    let rendered = next.target.and_then(|()| {
         cx.with_env(index, id, |env| {
             if next.stripped {
                 http.render_stripped(&next.url, env, &mut request)
             } else if next.by == Follower::HttpClient {
-                let methods = (&*next.method, &*first);
-                http.render_silent_redirect(&next.url, methods, env, &mut request)
+                http.render_silent_redirect(&next.url, &next.method, &first, env, &mut request)
             } else {
                 http.render_redirect(&next.url, &next.method, env, &mut request)
             }
@@ -313,11 +318,12 @@ fn send_hop(
     });
     let sent = match rendered {
         Ok(()) => {
-            cx.users[index].intended = timing.end;
+            cx.users[index].intended = next.start;
             if next.by == Follower::JMeter {
                 names::read(cx, index, id);
             }
-            outgoing.send_rendered(cx, sessions, (index, id), http, &request, shown);
+            let of = SamplerRequest { user: index, sampler: id, http, request: &request };
+            outgoing.send_rendered(cx, sessions, of, shown);
             true
         }
         Err(problem) => {
@@ -331,7 +337,7 @@ fn send_hop(
             (result.code, result.message) = (problem.code, problem.message);
             (result.success, result.data_type) = (false, "text");
             failure::put_exception_text(cx, id, result);
-            let hop = Timing { start: timing.end, end: timing.end, ..Timing::default() };
+            let hop = Timing { start: next.start, end: next.start, ..Timing::default() };
             if let Some(mut chain) = cx.users[index].extra().redirect.take() {
                 add_hop(cx, &mut chain, &hop, next.by.is_silent(), result);
                 cx.users[index].extra().redirect = Some(chain);
@@ -348,7 +354,8 @@ fn send_hop(
 pub(crate) fn fail_without_location(
     cx: &Context<'_>,
     id: SamplerId,
-    (exchange, stash): (&HttpExchange, &Stash),
+    exchange: &HttpExchange,
+    stash: &Stash,
     first: Option<&Redirect>,
     result: &mut SampleResult,
 ) -> bool {
@@ -412,7 +419,7 @@ fn names_no_location(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
     let code = "Non HTTP response code: java.lang.NullPointerException";
     let message = "Non HTTP response message: Cannot invoke \"String.indexOf(int)\" because \"source\" is null";
     let result = cx.take_result();
-    failure::unsendable(cx, (index, id), (code, message), false, result);
+    failure::unsendable(cx, index, id, code, message, false, result);
 }
 
 /// Returns the failure of a redirect chain in which HttpClient reached a URL for the second time.

@@ -84,7 +84,7 @@ pub(super) fn fail(
     let describe = if facts.java { describe_java } else { describe };
     let route = &cx.net.routes[via];
     let outcome = describe(failure, route, &mut result.code, &mut result.message);
-    fail_result(cx, (index, id), timing, outcome, true, result);
+    fail_result(cx, index, id, timing, outcome, true, result);
 }
 
 /// Returns true if the failure shows that the peer had closed the connection.

@@ -37,10 +37,11 @@ impl Requests {
         &mut self,
         cx: &mut Context<'_>,
         sessions: &mut Sessions,
-        of: (UserId, SamplerId),
+        index: UserId,
+        id: SamplerId,
         http: &Http,
     ) -> BeginResult {
-        self.outgoing.begin(cx, sessions, of, http)
+        self.outgoing.begin(cx, sessions, index, id, http)
     }
 
     /// Handles the end of an exchange, with a response or a failure: continues or completes the sample.
@@ -54,11 +55,12 @@ impl Requests {
         &mut self,
         cx: &mut Context<'_>,
         sessions: &mut Sessions,
-        of: (UserId, SamplerId),
+        index: UserId,
+        id: SamplerId,
         timing: Timing,
         result: Box<SampleResult>,
     ) -> Option<(Timing, Outcome, Box<SampleResult>)> {
-        resources::load_page(&mut self.outgoing, cx, sessions, of, timing, result)
+        resources::load_page(&mut self.outgoing, cx, sessions, index, id, timing, result)
     }
 
     /// Handles the end of a download: adds its result to the page, and starts further downloads.
@@ -67,8 +69,10 @@ impl Requests {
         cx: &mut Context<'_>,
         sessions: &mut Sessions,
         branch: UserId,
-        ended: (&Timing, Outcome, Box<SampleResult>),
+        timing: &Timing,
+        outcome: Outcome,
+        result: Box<SampleResult>,
     ) {
-        resources::branch_done(&mut self.outgoing, cx, sessions, branch, ended);
+        resources::branch_done(&mut self.outgoing, cx, sessions, branch, timing, outcome, result);
     }
 }

@@ -9,7 +9,7 @@ use plan::result::SampleResult;
 use stats::Outcome;
 
 use crate::context::Context;
-use crate::http::exchange::Outgoing;
+use crate::http::exchange::{Outgoing, SamplerRequest};
 use crate::http::page::{Page, branch, free_branch, page};
 use crate::http::{failure, names, side_cookies};
 use crate::ids::UserId;
@@ -25,7 +25,8 @@ pub(crate) fn load_page(
     outgoing: &mut Outgoing,
     cx: &mut Context<'_>,
     sessions: &mut Sessions,
-    (index, id): (UserId, SamplerId),
+    index: UserId,
+    id: SamplerId,
     mut timing: Timing,
     mut result: Box<SampleResult>,
 ) -> Option<(Timing, Outcome, Box<SampleResult>)> {
@@ -35,7 +36,7 @@ pub(crate) fn load_page(
     if is_file {
         result.label.clone_from(&result.url);
     }
-    let outcome = match begin_page(cx, (index, id), timing, &mut result) {
+    let outcome = match begin_page(cx, index, id, timing, &mut result) {
         Begun::Loads(mut page) => {
             page.whole = result;
             let user = &mut cx.users[index];
@@ -85,7 +86,7 @@ fn fill_branches(
         }
         page.in_flight += 1;
         let id = page.id;
-        start_branch(outgoing, cx, sessions, (index, id), link);
+        start_branch(outgoing, cx, sessions, index, id, link);
     }
 }
 
@@ -93,7 +94,8 @@ fn start_branch(
     outgoing: &mut Outgoing,
     cx: &mut Context<'_>,
     sessions: &mut Sessions,
-    (parent, id): (UserId, SamplerId),
+    parent: UserId,
+    id: SamplerId,
     link: usize,
 ) {
     let plan = cx.plan;
@@ -106,7 +108,7 @@ fn start_branch(
         }
         None => return,
     };
-    load_link(outgoing, cx, sessions, (branch, id), http, &url);
+    load_link(outgoing, cx, sessions, branch, id, http, &url);
     if let Some(page) = page(cx, parent) {
         page.links[link] = url;
     }
@@ -116,7 +118,8 @@ fn load_link(
     outgoing: &mut Outgoing,
     cx: &mut Context<'_>,
     sessions: &mut Sessions,
-    (branch, id): (UserId, SamplerId),
+    branch: UserId,
+    id: SamplerId,
     http: &Http,
     url: &str,
 ) {
@@ -125,13 +128,14 @@ fn load_link(
     let rendered = cx.with_env(branch, id, |env| http.render_embedded(url, env, &mut request));
     match rendered {
         Ok(()) => {
-            outgoing.send_rendered(cx, sessions, (branch, id), http, &request, &mut None);
+            let of = SamplerRequest { user: branch, sampler: id, http, request: &request };
+            outgoing.send_rendered(cx, sessions, of, &mut None);
         }
         Err(problem) => {
             let mut result = cx.take_result();
             result.url.push_str(url);
-            let words = (&*problem.code, &*problem.message);
-            failure::unsendable(cx, (branch, id), words, true, result);
+            let (code, message) = (&*problem.code, &*problem.message);
+            failure::unsendable(cx, branch, id, code, message, true, result);
         }
     }
     outgoing.request = request;
@@ -143,7 +147,9 @@ pub(crate) fn branch_done(
     cx: &mut Context<'_>,
     sessions: &mut Sessions,
     branch: UserId,
-    (timing, outcome, mut result): (&Timing, Outcome, Box<SampleResult>),
+    timing: &Timing,
+    outcome: Outcome,
+    mut result: Box<SampleResult>,
 ) {
     cx.timers.wheel.remove(branch, &mut cx.users);
     (result.elapsed, result.latency, result.connect) =
@@ -169,7 +175,8 @@ fn name_page(cx: &Context<'_>, index: UserId, id: SamplerId, result: &mut Sample
 /// Finds the embedded resources of a page.
 fn begin_page(
     cx: &mut Context<'_>,
-    (index, id): (UserId, SamplerId),
+    index: UserId,
+    id: SamplerId,
     timing: Timing,
     result: &mut SampleResult,
 ) -> Begun {
@@ -223,14 +230,15 @@ fn begin_page(
         return PASSED;
     }
     let mut page = Box::new(Page::new(id, timing, at_a_time, found.len()));
-    choose(cx, (index, id), resources, found, &mut page, result);
+    choose(cx, index, id, resources, found, &mut page, result);
     Begun::Loads(page)
 }
 
 /// Selects the links that match the plan's patterns. Links that cannot be loaded get a failed result at once.
 fn choose(
     cx: &mut Context<'_>,
-    (index, id): (UserId, SamplerId),
+    index: UserId,
+    id: SamplerId,
     resources: &Resources,
     found: Vec<String>,
     page: &mut Page,

@@ -116,7 +116,7 @@ fn end_refused(
     }
     let keeps = facts.keep_alive && closing != Closing::Broken;
     let head = stash.as_ref().map_or(&[][..], |stash| &stash.head);
-    if asks_again(cx, (exchange.user, exchange.route), facts.status, head) {
+    if asks_again(cx, exchange.user, exchange.route, facts.status, head) {
         if let Some(stash) = stash {
             stash.clear_answer();
         }
@@ -138,7 +138,8 @@ fn end_refused(
 /// not tried.
 fn asks_again(
     cx: &mut Context<'_>,
-    (index, route): (UserId, RouteId),
+    index: UserId,
+    route: RouteId,
     status: u16,
     head: &[u8],
 ) -> bool {

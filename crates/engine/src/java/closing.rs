@@ -59,7 +59,8 @@ impl Jobs {
         cx: &mut Context<'_>,
         index: UserId,
         closing: &mut Closing,
-        (at, job): (usize, Job),
+        at: usize,
+        job: Job,
     ) {
         let sampler = &cx.plan.samplers[closing.id.0 as usize];
         let (after, checks) = (&sampler.after, &sampler.checks);

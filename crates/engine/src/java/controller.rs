@@ -108,15 +108,24 @@ pub(crate) fn queue_controller_notice(
     cx.users[index].java().questions.notify(element, what, number);
 }
 
+/// A controller that its Java class runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct JavaController {
+    pub(crate) id: ControllerId,
+    /// Java's object of the controller.
+    pub(crate) element: JavaBackedId,
+}
+
 impl Jobs {
     /// Starts a call to a Java-backed controller at a given depth, which is the end of the list of pending calls.
     pub(crate) fn ask_controller(
         &mut self,
         cx: &mut Context<'_>,
         index: UserId,
-        (id, element): (ControllerId, JavaBackedId),
+        controller: JavaController,
         at: usize,
     ) {
+        let JavaController { id, element } = controller;
         let java = cx.users[index].java();
         let known = java.fresh.len();
         let questions = &mut java.questions;
@@ -134,10 +143,12 @@ impl Jobs {
         &mut self,
         cx: &mut Context<'_>,
         index: UserId,
-        (id, element): (ControllerId, JavaBackedId),
+        controller: JavaController,
         at: usize,
-        (answer, number): (Answer, u32),
+        answer: Answer,
+        number: u32,
     ) {
+        let JavaController { id, element } = controller;
         let java = cx.users[index].java();
         java.questions.open.truncate(at + 1);
         let Some(open) = java.questions.open.get_mut(at) else { return };

@@ -26,7 +26,8 @@ impl Jobs {
         cx: &mut Context<'_>,
         index: UserId,
         ended: Ended,
-        (job, next): (Job, usize),
+        job: Job,
+        next: usize,
     ) {
         let then = Then::Ended(ended, next);
         match job {

@@ -26,7 +26,8 @@ impl Jobs {
         &mut self,
         cx: &mut Context<'_>,
         index: UserId,
-        (then, result): (&Then, Option<&SampleResult>),
+        then: &Then,
+        result: Option<&SampleResult>,
         act: Act,
         ids: &[u32],
     ) -> Vec<u8> {
@@ -46,11 +47,11 @@ impl Jobs {
         let mut out = Writer(&mut message);
         out.byte(Kind::Job as u8);
         let label = sampler.map_or("", |id| cx.sampler_name(index, id));
-        head(cx, index, &about, label, (first, now_ms)).write(&mut out);
+        head(cx, index, &about, label, first, now_ms).write(&mut out);
         write_variables(&cx.users[cx.users.root(index)], cx.plan, &mut out);
         (self.properties, _) = out.properties(&cx.run.shared, self.properties);
         out.int(java.map_or(0, |java| java.sample));
-        for seen in seen(java, (then, act), result, reads) {
+        for seen in seen(java, then, act, result, reads) {
             out.flag(seen.is_some());
             if let Some(seen) = seen {
                 result::write(seen, &about, 0, &mut out);
@@ -118,7 +119,8 @@ fn head<'a>(
     index: UserId,
     about: &About<'a>,
     label: &'a str,
-    (first, now_ms): (bool, i64),
+    first: bool,
+    now_ms: i64,
 ) -> JobHead<'a> {
     let user = &cx.users[index];
     let root = &cx.users[cx.users.root(index)];
@@ -145,7 +147,8 @@ fn head<'a>(
 /// transaction's sample, that of the sample before it.
 fn seen<'a>(
     java: Option<&'a Java>,
-    (then, act): (&Then, Act),
+    then: &Then,
+    act: Act,
     result: Option<&'a SampleResult>,
     reads: Reads,
 ) -> [Option<&'a SampleResult>; 2] {

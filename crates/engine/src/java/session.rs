@@ -70,7 +70,8 @@ pub(crate) struct Subscriptions {
 pub(crate) fn begin(
     offload: &dyn Offload,
     plan: &Plan,
-    (facts, groups): (RunFacts<'_>, &[(String, u32)]),
+    facts: RunFacts<'_>,
+    groups: &[(String, u32)],
     initial: &mut Initial,
     shared: &plan::function::Shared,
 ) -> Result<JavaStart, Failed> {

@@ -99,7 +99,7 @@ impl Jobs {
         ids: &[u32],
         range: TextRange,
     ) {
-        let message = self.message(cx, index, (&then, then.result()), act, ids);
+        let message = self.message(cx, index, &then, then.result(), act, ids);
         let ticket = self.send_job(cx, index, message, act, ids.first().copied(), range);
         let user = &mut cx.users[index];
         user.wait = Wait::Java;
@@ -127,8 +127,7 @@ impl Jobs {
         ids: &[u32],
         result: &SampleResult,
     ) {
-        let then = (&Then::Pull(None), Some(result));
-        let message = self.message(cx, index, then, Act::Listener, ids);
+        let message = self.message(cx, index, &Then::Pull(None), Some(result), Act::Listener, ids);
         self.send_job(
             cx,
             index,

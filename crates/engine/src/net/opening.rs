@@ -73,6 +73,15 @@ pub(crate) enum Opened {
     Failed(Failure),
 }
 
+/// Times before a step of a TLS handshake.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HandshakeStart {
+    /// Time at which the bytes arrived.
+    pub(crate) arrival: Nanos,
+    /// The thread's processor time before the step, in nanoseconds.
+    pub(crate) cpu: u64,
+}
+
 /// The result of a step of a TLS handshake.
 #[derive(Debug)]
 #[must_use]
@@ -314,23 +323,22 @@ impl Net {
         Ok(())
     }
 
-    /// Continues a handshake with the bytes that arrived at `arrival`, and counts the handshake when it is
-    /// complete. `cpu` is the thread's processor time before this call.
+    /// Continues a handshake with received bytes, and counts the handshake when it is complete.
     pub(crate) fn shake_hands(
         &mut self,
         opening: &mut Opening,
         transport: &mut Transport,
         incoming: &mut [u8],
-        (arrival, cpu): (Nanos, u64),
+        since: HandshakeStart,
         clock: &Clock,
         recorder: &mut Recorder,
     ) -> HandshakeStep {
-        let Some(step) = transport.handshake(incoming, &mut self.out, cpu) else {
+        let Some(step) = transport.handshake(incoming, &mut self.out, since.cpu) else {
             return HandshakeStep { used: 0, sent: Ok(0), over: Ok(false) };
         };
         let now = clock.now();
         // All time since the arrival of the bytes was spent in this process.
-        opening.own += (now - arrival).max(0);
+        opening.own += (now - since.arrival).max(0);
         let sent = step.sent;
         match step.progress {
             Ok(progress) => {

@@ -187,7 +187,8 @@ impl Secure {
     pub(crate) fn own_config(
         &self,
         made: &mut Option<Arc<ClientConfig>>,
-        (own, presented): (&mut Option<Arc<ClientConfig>>, &mut Option<Box<str>>),
+        own: &mut Option<Arc<ClientConfig>>,
+        presented: &mut Option<Box<str>>,
         alias: Option<&str>,
     ) -> Result<Arc<ClientConfig>, wire::tls::Error> {
         let base = self.base(made)?;

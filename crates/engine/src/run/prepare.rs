@@ -6,7 +6,6 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::channel;
-use std::time::Instant;
 
 use lang::java::{parse_int, parse_long};
 use plan::element::{Bounds, key_selection};
@@ -34,7 +33,7 @@ use crate::settings::Settings;
 use crate::shared::group::GroupSettings;
 use crate::shared::polling::Polls;
 use crate::shared::savers::{SaverStart, place};
-use crate::time::clock::{Clock, MS, Nanos, SECOND};
+use crate::time::clock::{Clock, MS, Nanos, SECOND, Zero};
 
 /// The variable that tells whether a user's last sample was successful. It starts as true for all users, so that
 /// users without failures need no memory for it.
@@ -44,7 +43,7 @@ pub(crate) const LAST_SAMPLE_OK: &str = "JMeterThread.last_sample_ok";
 pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
     let (to_log, log) = channel();
     let shared = Shared::new(options.properties.clone(), options.base_dir.clone(), to_log);
-    let clock = Clock::new((Instant::now(), stats::clock::now_ns()));
+    let clock = Clock::new(Zero::now());
     let state = RunState::before(plan);
     let mut texts = Scratch::new(options.seed);
     let (mut memory, mut notes) = (plan::function::Memory::default(), Memory::default());
@@ -403,7 +402,7 @@ fn numbers(
     }
     // As in JMeter, a value that is not a number counts as 0.
     let mut odd = |what: Setting, text: &str| {
-        odd_numbers.extend(OddNumber::of(what, text, (number, &group.path)));
+        odd_numbers.extend(OddNumber::of(what, text, number, &group.path));
     };
     let text = value(&group.users, env);
     odd(Setting::Threads, &text);

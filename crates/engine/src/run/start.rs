@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
-use std::time::Instant;
 
 use plan::plan::{ListenerId, Plan};
 
@@ -32,7 +31,7 @@ use crate::shared::RunShared;
 use crate::shared::diary::Diary;
 use crate::shared::group::Counts;
 use crate::shared::trust::Trust;
-use crate::time::clock::Nanos;
+use crate::time::clock::{Nanos, Zero};
 
 /// Stack size of a core's thread in bytes, for a plan without nested controllers.
 const STACK: usize = 2 << 20;
@@ -56,8 +55,8 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
     let java = start_java(&plan, &options, &mut prepared, &shared).map_err(StartError::Java)?;
     // The time that Java takes to read its part of the plan is not part of the run's duration.
     let zero = match options.paced {
-        Some(paced) => (instant(paced.zero), paced.zero),
-        None => (Instant::now(), stats::clock::now_ns()),
+        Some(paced) => Zero { at: instant(paced.zero), wall_ns: paced.zero },
+        None => Zero::now(),
     };
     let mut listeners = Listeners::open(&plan, &options, &mut prepared, &settings)?;
     let (reports_in, reports) = channel();
@@ -65,7 +64,7 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
         let _ = reports_in.send(Report::Log(complaint));
     }
     let (inboxes, ends) = inboxes(cores_of(&options)).map_err(StartError::System)?;
-    let shared = shared_state(&plan, &options, (prepared, settings, shared), (zero, inboxes))?;
+    let shared = shared_state(&plan, &options, prepared, settings, shared, zero, inboxes)?;
     let cores = Cores { plan: &plan, run: &shared, java: &java, reports: &reports_in };
     let threads = cores.start(ends, &mut listeners).map_err(StartError::System)?;
     let relay = listeners.relay.clone();
@@ -73,7 +72,7 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
     let (writer, senders) = listeners.start(&shared, &reports_in).map_err(StartError::System)?;
     forward_log(log, reports_in.clone());
     let paced = options.paced.is_some();
-    let mut run = Run::new(&plan, shared, java, (reports_in, reports), paced);
+    let mut run = Run::new(&plan, shared, java, reports_in, reports, paced);
     (run.threads, run.writer, run.senders, run.relay) = (threads, Some(writer), senders, relay);
     run.backlog = backlog;
     if run.batches.is_some() {
@@ -122,8 +121,11 @@ fn inboxes(cores: u32) -> std::io::Result<(Vec<Inbox>, Vec<End>)> {
 fn shared_state(
     plan: &Plan,
     options: &Options,
-    (prepared, settings, functions): (Prepared, Settings, plan::function::Shared),
-    (zero, inboxes): ((Instant, i64), Vec<Inbox>),
+    prepared: Prepared,
+    settings: Settings,
+    functions: plan::function::Shared,
+    zero: Zero,
+    inboxes: Vec<Inbox>,
 ) -> Result<Arc<RunShared>, StartError> {
     let groups = plan.groups.len();
     let asks = plan.dns_managers.iter().any(|manager| !manager.servers.is_empty());
@@ -317,8 +319,8 @@ fn start_java(
     let offload = options.offload.clone().ok_or("no JVM is running")?;
     let groups = prepared.groups.iter().map(|group| (group.name.clone(), group.users));
     let groups: Vec<_> = groups.collect();
-    let facts = (options.facts(), &*groups);
-    let begun = crate::java::session::begin(&*offload, plan, facts, &mut prepared.initial, shared)?;
+    let (facts, initial) = (options.facts(), &mut prepared.initial);
+    let begun = crate::java::session::begin(&*offload, plan, facts, &groups, initial, shared)?;
     prepared.complaints.extend(begun.said);
     Ok(Arc::new(crate::java::Shared::new(offload, begun.hearing)))
 }

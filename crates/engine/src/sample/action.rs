@@ -18,11 +18,12 @@ impl Samples {
     pub(crate) fn act(
         &mut self,
         on: &mut Reporting<'_, '_>,
-        (index, id): (UserId, SamplerId),
+        index: UserId,
+        id: SamplerId,
         action: &Action,
     ) -> Step {
         match action {
-            Action::Pause(text) => return pause(on, (index, id), text),
+            Action::Pause(text) => return pause(on, index, id, text),
             Action::StopUser => {
                 on.cx.users[index].stopping = true;
                 on.cx.stop_around(index);
@@ -32,11 +33,11 @@ impl Samples {
                 let now = matches!(action, Action::StopTestNow);
                 let _ = on.cx.reports.send(Report::StopTest { now });
             }
-            Action::NextIteration => return leave(on, (index, id), LoopControl::NextIteration),
+            Action::NextIteration => return leave(on, index, id, LoopControl::NextIteration),
             Action::NextLoopIteration => {
-                return leave(on, (index, id), LoopControl::NextLoopIteration);
+                return leave(on, index, id, LoopControl::NextLoopIteration);
             }
-            Action::BreakLoop => return leave(on, (index, id), LoopControl::BreakLoop),
+            Action::BreakLoop => return leave(on, index, id, LoopControl::BreakLoop),
         }
         self.after_action(on, index, id)
     }
@@ -58,7 +59,7 @@ impl Samples {
     }
 }
 
-fn pause(on: &mut Reporting<'_, '_>, (index, id): (UserId, SamplerId), text: &Template) -> Step {
+fn pause(on: &mut Reporting<'_, '_>, index: UserId, id: SamplerId, text: &Template) -> Step {
     let pause = on.cx.number(index, text, 0);
     if on.cx.has_thrown() {
         return Step::Lose(id);
@@ -78,7 +79,7 @@ fn pause(on: &mut Reporting<'_, '_>, (index, id): (UserId, SamplerId), text: &Te
     Step::Done
 }
 
-fn leave(on: &mut Reporting<'_, '_>, (index, id): (UserId, SamplerId), how: LoopControl) -> Step {
+fn leave(on: &mut Reporting<'_, '_>, index: UserId, id: SamplerId, how: LoopControl) -> Step {
     let from = on.cx.plan.samplers[id.0 as usize].controller;
     continue_or_stop(on, index, Some((from, how)))
 }

@@ -10,11 +10,7 @@ use crate::sample::samples::Samples;
 use crate::sample::step::Step;
 
 /// Begins a sampler once its expressions are evaluated.
-pub(crate) fn begin(
-    cx: &mut Context<'_>,
-    jobs: &mut Jobs,
-    (index, id): (UserId, SamplerId),
-) -> Step {
+pub(crate) fn begin(cx: &mut Context<'_>, jobs: &mut Jobs, index: UserId, id: SamplerId) -> Step {
     if cx.users[index].stopping {
         return Step::Stop { cut: cx.stop.asked };
     }

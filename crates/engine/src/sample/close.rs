@@ -26,7 +26,8 @@ impl Samples {
     pub(crate) fn close(
         &mut self,
         on: &mut Reporting<'_, '_>,
-        (index, id): (UserId, SamplerId),
+        index: UserId,
+        id: SamplerId,
         timing: &Timing,
         outcome: Outcome,
         mut result: Option<Box<SampleResult>>,
@@ -109,7 +110,7 @@ impl Samples {
         self.unwatch(on.cx, index, id);
         let mut asked = RequestedActions::default();
         asked.add(on.cx.users[index].java().end_sample());
-        after_sample(on, (index, id), true, asked)
+        after_sample(on, index, id, true, asked)
     }
 }
 
@@ -129,7 +130,7 @@ fn process(
         let run = |env: &mut Env<'_>| run_native(sampler, from, result, env);
         let Some((at, job)) = on.cx.with_env(index, closing.id, run) else { return true };
         if closing.outcome != Outcome::CutByEnd {
-            on.jobs.process(on.cx, index, closing, (at, job));
+            on.jobs.process(on.cx, index, closing, at, job);
             return false;
         }
         from = at + 1;
@@ -178,7 +179,7 @@ fn close_lost(
     let mut asked = RequestedActions::default();
     asked.add(request);
     asked.add(forget_given(on.cx, index));
-    after_sample(on, (index, closing.id), true, asked)
+    after_sample(on, index, closing.id, true, asked)
 }
 
 /// Copies the measurements into the result. Returns true if processors, assertions or other elements use the result.

@@ -39,60 +39,64 @@ enum Timed {
 pub(crate) fn run_timers(
     cx: &mut Context<'_>,
     jobs: &mut Jobs,
-    of: (UserId, SamplerId),
+    index: UserId,
+    id: SamplerId,
     from: usize,
     delay: u64,
 ) -> Step {
-    if delay == 0 && from >= cx.plan.samplers[of.1.0 as usize].timers.len() {
-        return begin::begin(cx, jobs, of);
+    if delay == 0 && from >= cx.plan.samplers[id.0 as usize].timers.len() {
+        return begin::begin(cx, jobs, index, id);
     }
-    run_rest(cx, jobs, of, (from, delay))
+    run_rest(cx, jobs, index, id, from, delay)
 }
 
 fn run_rest(
     cx: &mut Context<'_>,
     jobs: &mut Jobs,
-    of: (UserId, SamplerId),
-    (from, delay): (usize, u64),
+    index: UserId,
+    id: SamplerId,
+    from: usize,
+    delay: u64,
 ) -> Step {
-    let (index, id) = of;
     let timers = &cx.plan.samplers[id.0 as usize].timers;
     let mut delay = Delay { nanos: delay, shaped: false };
     if from < timers.len() {
         let name = cx.take_name(index, id);
-        let timed = run_native(cx, of, &name, (from, delay));
+        let timed = run_native(cx, index, id, &name, from, delay);
         cx.give_name(name);
         match timed {
             Timed::All(all) => delay = all,
             Timed::Java { at, delay, job } => {
-                hand_over(cx, jobs, of, (at, delay), job);
+                hand_over(cx, jobs, index, id, at, delay, job);
                 return Step::Done;
             }
             Timed::Barrier(arrival) => return Step::Arrive(arrival),
-            Timed::Until(end) => return await_end(cx, of, end),
+            Timed::Until(end) => return await_end(cx, index, id, end),
         }
         if cx.has_thrown() {
             return Step::Lose(id);
         }
     }
     if delay.nanos == 0 {
-        return begin::begin(cx, jobs, of);
+        return begin::begin(cx, jobs, index, id);
     }
-    wait(cx, of, delay)
+    wait(cx, index, id, delay)
 }
 
 /// Runs timers from index `from` up to the first timer at which the user must wait.
 fn run_native(
     cx: &mut Context<'_>,
-    (index, id): (UserId, SamplerId),
+    index: UserId,
+    id: SamplerId,
     name: &str,
-    (from, mut delay): (usize, Delay),
+    from: usize,
+    mut delay: Delay,
 ) -> Timed {
     let timers = &cx.plan.samplers[id.0 as usize].timers;
     for (at, timer) in timers.iter().enumerate().skip(from) {
         match timer {
             Timer::Sync(sync) => {
-                if let Some(arrival) = arrival(cx, (index, id), sync, (at + 1, delay.nanos)) {
+                if let Some(arrival) = arrival(cx, index, id, sync, at + 1, delay.nanos) {
                     return Timed::Barrier(arrival);
                 }
             }
@@ -121,9 +125,11 @@ fn run_native(
 /// Returns the arrival of a user at a Synchronizing Timer, or `None` if the user continues at once.
 fn arrival(
     cx: &mut Context<'_>,
-    (index, id): (UserId, SamplerId),
+    index: UserId,
+    id: SamplerId,
     sync: &SyncTimer,
-    (timer, delay): (usize, u64),
+    timer: usize,
+    delay: u64,
 ) -> Option<Arrival> {
     let users = cx.run.groups[cx.users[index].group.at()].users;
     let env = &mut cx.env(index, "");
@@ -137,8 +143,10 @@ fn arrival(
 fn hand_over(
     cx: &mut Context<'_>,
     jobs: &mut Jobs,
-    (index, id): (UserId, SamplerId),
-    (at, delay): (usize, u64),
+    index: UserId,
+    id: SamplerId,
+    at: usize,
+    delay: u64,
     job: Job,
 ) {
     if let Job::Evaluate(range) = job {
@@ -154,7 +162,7 @@ fn hand_over(
 }
 
 /// Makes the user wait for the summed delay of its timers.
-fn wait(cx: &mut Context<'_>, (index, id): (UserId, SamplerId), delay: Delay) -> Step {
+fn wait(cx: &mut Context<'_>, index: UserId, id: SamplerId, delay: Delay) -> Step {
     let now = cx.clock.now();
     let user = &mut cx.users[index];
     // Delays count from the end of the previous operation, not from the time at which this process handles the
@@ -173,7 +181,7 @@ fn wait(cx: &mut Context<'_>, (index, id): (UserId, SamplerId), delay: Delay) ->
 }
 
 /// Makes the user wait until its end, because the Throughput Shaping Timer has no more time slots.
-fn await_end(cx: &mut Context<'_>, (index, id): (UserId, SamplerId), end: Nanos) -> Step {
+fn await_end(cx: &mut Context<'_>, index: UserId, id: SamplerId, end: Nanos) -> Step {
     let now = cx.clock.now();
     if end <= now {
         return Step::Stop { cut: true };

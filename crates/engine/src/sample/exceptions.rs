@@ -51,7 +51,7 @@ impl Samples {
         if ends_user(cx, index) {
             return Step::EndOfPlan;
         }
-        after_sample(on, (index, id), true, asked)
+        after_sample(on, index, id, true, asked)
     }
 }
 

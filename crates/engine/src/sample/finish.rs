@@ -44,7 +44,7 @@ impl Samples {
         if cut {
             on.cut_transactions(index);
         }
-        let recorded = self.report(on, index, closing, (success, ignored));
+        let recorded = self.report(on, index, closing, success, ignored);
         if cut {
             // The recorder itself counts the samples that it receives.
             on.cx.recorder.add(Counter::CutByEnd, u64::from(!recorded));
@@ -53,8 +53,8 @@ impl Samples {
             }
         }
         on.cx.users[index].intended = timing.end.max(since);
-        let asked = asked(on.cx, (index, id), request, success || ignored);
-        after_sample(on, (index, id), success || cut, asked)
+        let asked = asked(on.cx, index, id, request, success || ignored);
+        after_sample(on, index, id, success || cut, asked)
     }
 
     /// Reports a sample separately or as part of its parent sample. Returns true if the sample was recorded.
@@ -63,7 +63,8 @@ impl Samples {
         on: &mut Reporting<'_, '_>,
         index: UserId,
         closing: &mut Closing,
-        (success, ignored): (bool, bool),
+        success: bool,
+        ignored: bool,
     ) -> bool {
         let Closing { id, told, .. } = *closing;
         // An ignored sample is not reported to any listener.
@@ -88,7 +89,7 @@ impl Samples {
                 self.count(on, index, closing, success);
             }
             let result = closing.observed_result();
-            on.add_inside_parent(index, id, around, (&closing.timing, success), result);
+            on.add_inside_parent(index, id, around, &closing.timing, success, result);
             let (timing, result) = part(on.cx, closing, success);
             on.nest(index, around, timing, success, result);
             return !silent;
@@ -315,7 +316,8 @@ fn part<'c>(
 /// group's setting for failures.
 fn asked(
     cx: &mut Context<'_>,
-    (index, id): (UserId, SamplerId),
+    index: UserId,
+    id: SamplerId,
     request: Request,
     passed: bool,
 ) -> RequestedActions {

@@ -20,20 +20,23 @@ impl Samples {
     pub(crate) fn run_instant(
         &mut self,
         on: &mut Reporting<'_, '_>,
-        of: (UserId, SamplerId),
+        index: UserId,
+        id: SamplerId,
         kind: &SamplerKind,
     ) -> Step {
         match kind {
-            SamplerKind::Debug(debug) => self.run(on, of, |env, result| {
+            SamplerKind::Debug(debug) => self.run(on, index, id, |env, result| {
                 debug.run(env, result);
                 0
             }),
-            SamplerKind::Script(script) => self.run(on, of, |env, result| {
+            SamplerKind::Script(script) => self.run(on, index, id, |env, result| {
                 script.sample(env, result);
                 0
             }),
-            SamplerKind::Java(java) => self.run(on, of, |env, result| java.run(env, result)),
-            SamplerKind::Dummy(dummy) => self.run(on, of, |env, result| dummy.run(env, result)),
+            SamplerKind::Java(java) => self.run(on, index, id, |env, result| java.run(env, result)),
+            SamplerKind::Dummy(dummy) => {
+                self.run(on, index, id, |env, result| dummy.run(env, result))
+            }
             _ => Step::Done,
         }
     }
@@ -42,16 +45,17 @@ impl Samples {
     fn run(
         &mut self,
         on: &mut Reporting<'_, '_>,
-        (index, id): (UserId, SamplerId),
+        index: UserId,
+        id: SamplerId,
         work: impl FnOnce(&mut Env<'_>, &mut SampleResult) -> u64,
     ) -> Step {
         let timing = on.cx.begin_timing(index);
         let mut result = on.cx.begin_result(index, id, &timing);
         let sleep = on.cx.with_env(index, id, |env| work(env, &mut result));
         if sleep == 0 || on.cx.has_thrown() {
-            return self.end_plain(on, (index, id), timing, result);
+            return self.end_plain(on, index, id, timing, result);
         }
-        sleep_user(on.cx, (index, id), &timing, sleep, result);
+        sleep_user(on.cx, index, id, &timing, sleep, result);
         Step::Done
     }
 
@@ -67,14 +71,15 @@ impl Samples {
         let due = user.links.deadline;
         let Some(pending) = user.extra().pending.take() else { return Step::Done };
         let lag = (on.cx.clock.now() - due).max(0) as u64;
-        self.end_plain(on, (index, id), Timing { start, lag, ..Timing::default() }, pending)
+        self.end_plain(on, index, id, Timing { start, lag, ..Timing::default() }, pending)
     }
 
     /// Ends the sample of a sampler that has computed its result.
     pub(crate) fn end_plain(
         &mut self,
         on: &mut Reporting<'_, '_>,
-        (index, id): (UserId, SamplerId),
+        index: UserId,
+        id: SamplerId,
         mut timing: Timing,
         result: Box<SampleResult>,
     ) -> Step {
@@ -90,14 +95,15 @@ impl Samples {
         (timing.latency, timing.connect) = (result.latency, result.connect);
         (timing.received, timing.sent) = (result.bytes, result.sent);
         let outcome = if result.success { Outcome::Ok } else { Outcome::Status };
-        self.close(on, (index, id), &timing, outcome, Some(result))
+        self.close(on, index, id, &timing, outcome, Some(result))
     }
 }
 
 /// Stores a result with its user, which sleeps for this number of nanoseconds.
 fn sleep_user(
     cx: &mut Context<'_>,
-    (index, id): (UserId, SamplerId),
+    index: UserId,
+    id: SamplerId,
     timing: &Timing,
     sleep: u64,
     pending: Box<SampleResult>,

@@ -38,7 +38,8 @@ impl RequestedActions {
 /// Carries out the actions that a sample's outcome requests of its user.
 pub(crate) fn after_sample(
     on: &mut Reporting<'_, '_>,
-    (index, id): (UserId, SamplerId),
+    index: UserId,
+    id: SamplerId,
     ok: bool,
     mut asked: RequestedActions,
 ) -> Step {

@@ -31,20 +31,21 @@ pub(crate) fn prepare(on: &mut Reporting<'_, '_>, index: UserId, id: SamplerId) 
     if cx.plan.samplers[id.0 as usize].name.fixed().is_none() {
         names::name_before(cx, index, id);
     }
-    run_before(cx, jobs, (index, id), 0)
+    run_before(cx, jobs, index, id, 0)
 }
 
 /// Runs a sampler's pre-processors from index `from`, then its timers.
 pub(crate) fn run_before(
     cx: &mut Context<'_>,
     jobs: &mut Jobs,
-    (index, id): (UserId, SamplerId),
+    index: UserId,
+    id: SamplerId,
     from: usize,
 ) -> Step {
     let plan = cx.plan;
     let all = &plan.samplers[id.0 as usize].before;
     if from < all.len() {
-        let job = run_native(cx, (index, id), all, from);
+        let job = run_native(cx, index, id, all, from);
         if cx.has_thrown() {
             return Step::Lose(id);
         }
@@ -70,14 +71,15 @@ pub(crate) fn run_before(
         jobs.hand_over_run(cx, index, then, Act::Before, std::iter::empty());
         return Step::Done;
     }
-    delay::run_timers(cx, jobs, (index, id), 0, 0)
+    delay::run_timers(cx, jobs, index, id, 0, 0)
 }
 
 /// Runs pre-processors from index `from` up to the first one that only Java can run. Returns the index and the job of
 /// the one in Java.
 fn run_native(
     cx: &mut Context<'_>,
-    (index, id): (UserId, SamplerId),
+    index: UserId,
+    id: SamplerId,
     all: &[Before],
     from: usize,
 ) -> Option<(usize, Job)> {

@@ -57,7 +57,7 @@ impl Reporting<'_, '_> {
                 _ if at < from => {}
                 ListenerKind::File(_) => {
                     if let Some(sink) = self.sinks.rows.of(*id) {
-                        self.write_to(index, (sink, &mut written), &thread_name, active, result);
+                        self.write_to(index, sink, &mut written, &thread_name, active, result);
                     }
                 }
                 ListenerKind::Saver(saver) => self.save_response(index, *id, saver, result),
@@ -68,7 +68,7 @@ impl Reporting<'_, '_> {
         let roots = if matches!(part, Part::From(_)) { self.sinks.rows.roots().len() } else { 0 };
         for at in 0..roots {
             let sink = self.sinks.rows.roots()[at];
-            self.write_to(index, (sink, &mut written), &thread_name, active, result);
+            self.write_to(index, sink, &mut written, &thread_name, active, result);
         }
         self.cx.texts.give(thread_name);
     }
@@ -81,7 +81,8 @@ impl Reporting<'_, '_> {
     fn write_to(
         &mut self,
         index: UserId,
-        (sink, written): (usize, &mut Written),
+        sink: usize,
+        written: &mut Written,
         thread_name: &str,
         active: (u32, u32),
         result: &SampleResult,

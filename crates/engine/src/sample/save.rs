@@ -42,8 +42,7 @@ impl Reporting<'_, '_> {
             number * u64::from(run.shard.count.max(1)) + u64::from(run.shard.index) + 1
         };
         let mut env = self.cx.env(index, &result.label);
-        let form = (&*start.stamp, start.digits);
-        let file = saver.file(result, *nth, form, number, &mut env);
+        let file = saver.file(result, *nth, &start.stamp, start.digits, number, &mut env);
         *nth += 1;
         if let Some(file) = file {
             let path = place(&file, &run.settings.results.base_prefix, &run.base_dir);

@@ -144,7 +144,7 @@ impl<'p> Reporting<'_, 'p> {
         // The transactions of a branch may belong to other branches too.
         if user.extra.is_some() || user.parallel {
             let inside = self.cx.plan.samplers[id.0 as usize].controller;
-            self.add_below(index, inside, (timing, success), None, result);
+            self.add_below(index, inside, timing, success, None, result);
         }
     }
 
@@ -155,14 +155,15 @@ impl<'p> Reporting<'_, 'p> {
         index: UserId,
         id: SamplerId,
         around: usize,
-        sample: (&Timing, bool),
+        timing: &Timing,
+        success: bool,
         result: Option<&SampleResult>,
     ) {
         let open = &self.cx.users[index].extra().transactions;
         if open.len() > 1 {
             let parent = open[around].controller;
             let inside = self.cx.plan.samplers[id.0 as usize].controller;
-            self.add_below(index, inside, sample, Some(parent), result);
+            self.add_below(index, inside, timing, success, Some(parent), result);
         }
     }
 
@@ -170,7 +171,8 @@ impl<'p> Reporting<'_, 'p> {
         &mut self,
         index: UserId,
         inside: ControllerId,
-        (timing, success): (&Timing, bool),
+        timing: &Timing,
+        success: bool,
         parent: Option<ControllerId>,
         result: Option<&SampleResult>,
     ) {
@@ -179,7 +181,7 @@ impl<'p> Reporting<'_, 'p> {
         // Transactions around a Parallel Controller count the samples of its branches too.
         if self.cx.users[index].parallel {
             let around = self.cx.users[index].branch_of;
-            self.add_below(around, inside, (timing, success), parent, result);
+            self.add_below(around, inside, timing, success, parent, result);
         }
         for open in self.cx.users[index].transactions() {
             let ControllerKind::Transaction(settings) =

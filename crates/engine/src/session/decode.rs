@@ -22,7 +22,8 @@ pub(super) struct FeedResult {
 pub(super) fn feed(
     connection: &mut Connection,
     exchange: &mut Exchange,
-    (memo, stashes): (&mut Memo, &mut Stashes),
+    memo: &mut Memo,
+    stashes: &mut Stashes,
     bytes: &[u8],
     now: Nanos,
 ) -> Result<FeedResult, Broken> {

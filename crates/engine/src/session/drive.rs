@@ -269,7 +269,8 @@ pub(super) fn complete(
     exchange: &mut Exchange,
     ticket: Ticket,
     around: &mut Around<'_>,
-    (closed, now): (bool, Nanos),
+    closed: bool,
+    now: Nanos,
 ) {
     (exchange.ending, exchange.ended) = (Ending::Complete { closed }, now);
     around.users[exchange.user].wait = Wait::Done;

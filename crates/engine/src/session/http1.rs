@@ -6,11 +6,13 @@
 use std::ops::Range;
 
 use mgs::SessionKey;
+use plan::plan::SamplerId;
 use stats::{ClassId, Draw};
 use wire::http1::Head;
 
+use crate::ids::UserId;
 use crate::net::transport::keep_part;
-use crate::time::timing::TraceId;
+use crate::time::timing::{Timing, TraceId};
 
 /// Length of an MD5 digest in hexadecimal digits.
 const DIGEST: u64 = 32;
@@ -197,6 +199,15 @@ fn may_be_page(content_type: &[u8]) -> bool {
     };
     content_type.len() >= 13 && content_type[..13].eq_ignore_ascii_case(b"image/svg+xml")
         || !OTHERS.iter().any(is)
+}
+
+/// A complete response of which parts were kept.
+pub(crate) struct KeptResponse<'e> {
+    pub(crate) user: UserId,
+    pub(crate) sampler: SamplerId,
+    pub(crate) exchange: &'e HttpExchange,
+    pub(crate) timing: Timing,
+    pub(crate) stash: Box<Stash>,
 }
 
 /// The kept parts of a request and its response.

@@ -30,7 +30,8 @@ impl Sessions {
     pub(crate) fn idle(
         &mut self,
         owner: UserId,
-        (place, route): (ConnectionScope, RouteId),
+        place: ConnectionScope,
+        route: RouteId,
         now: Nanos,
         validate_after: Nanos,
     ) -> Option<Found> {

@@ -146,7 +146,9 @@ impl Lines {
     /// Adds a connection for a user, without a socket yet.
     pub(crate) fn open(
         &mut self,
-        (user, route, place): (UserId, RouteId, ConnectionScope),
+        user: UserId,
+        route: RouteId,
+        place: ConnectionScope,
         opening: Opening,
         speaker: LineSession,
     ) -> LineId {

@@ -13,7 +13,7 @@ use wire::tls::rustls::ClientConfig;
 
 use crate::completions::Done;
 use crate::ids::{RouteId, UserId};
-use crate::net::opening::{Opened, Opening};
+use crate::net::opening::{HandshakeStart, Opened, Opening};
 use crate::net::outcome::Failure;
 use crate::net::source;
 use crate::session::drive::unwritten;
@@ -73,7 +73,7 @@ impl Sessions {
             LineSession::Redis(_) | LineSession::Http(_) => Opening::of(route, owner),
             _ => Opening::of(route, owner).first_only(),
         };
-        let id = self.lines.open((owner, route, place), opening, speaker);
+        let id = self.lines.open(owner, route, place, opening, speaker);
         (self.lines[id].ticket, self.lines[id].state) = (Some(ticket), State::Naming);
         self.exchanges[ticket].line = id;
         id
@@ -119,7 +119,8 @@ impl Sessions {
         &mut self,
         around: &mut Around<'_>,
         ticket: Ticket,
-        (route, known): (RouteId, Result<(), Failure>),
+        route: RouteId,
+        known: Result<(), Failure>,
     ) {
         let Some(id) = self.naming(ticket, route) else { return };
         self.note_name(around, ticket);
@@ -279,7 +280,7 @@ impl Sessions {
         let exchange = &mut self.exchanges[ticket];
         exchange.milestones.tcp = Milestones::micros(now - exchange.start);
         around.limit(exchange.user, exchange.limit_of(exchange.limit.nanos(), now), now);
-        self.shake_hands(around, id, &mut [], (now, cpu));
+        self.shake_hands(around, id, &mut [], HandshakeStart { arrival: now, cpu });
     }
 
     /// Continues a handshake with received bytes. Returns how many were used.
@@ -288,7 +289,7 @@ impl Sessions {
         around: &mut Around<'_>,
         id: LineId,
         incoming: &mut [u8],
-        since: (Nanos, u64),
+        since: HandshakeStart,
     ) -> usize {
         let Some(ticket) = self.lines[id].ticket else { return 0 };
         let line = &mut self.lines[id];
@@ -349,7 +350,8 @@ impl Sessions {
         &mut self,
         around: &mut Around<'_>,
         user: UserId,
-        (place, route): (ConnectionScope, RouteId),
+        place: ConnectionScope,
+        route: RouteId,
     ) {
         if let Some(id) = self.kept(user, place, route) {
             around.recorder.add(Counter::ConnClosedByUs, 1);

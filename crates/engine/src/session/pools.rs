@@ -53,7 +53,7 @@ impl Pools {
 
     /// Requests a connection of a pool. `most` is the maximum number of connections; 0 is unlimited. A pool has the
     /// route of its first exchange.
-    fn ask(&mut self, (number, most): (u32, u32), route: RouteId) -> (Share, RouteId) {
+    fn ask(&mut self, number: u32, most: u32, route: RouteId) -> (Share, RouteId) {
         let pool = self.of(number, route);
         let share = match pool.free.pop() {
             Some(line) => Share::Line(line),
@@ -97,7 +97,7 @@ impl Sessions {
     /// Starts an exchange on a connection of a pool, or makes it wait for one.
     pub(super) fn join(&mut self, around: &mut Around<'_>, ticket: Ticket, pool: u32) {
         let exchange = &mut self.exchanges[ticket];
-        let (share, route) = self.pools.ask((pool, exchange.terms.most_lines), exchange.route);
+        let (share, route) = self.pools.ask(pool, exchange.terms.most_lines, exchange.route);
         exchange.route = route;
         match share {
             Share::Line(id) => {
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn a_pool_has_as_many_lines_as_it_may_and_who_waits_longest_is_next() {
         let mut pools = Pools::default();
-        let ask = |pools: &mut Pools| pools.ask((7, 2), RouteId::NONE).0;
+        let ask = |pools: &mut Pools| pools.ask(7, 2, RouteId::NONE).0;
         assert_eq!((ask(&mut pools), ask(&mut pools)), (Share::New, Share::New));
         assert_eq!(ask(&mut pools), Share::None);
         pools.of(7, RouteId::NONE).waiting.extend([ticket(1), ticket(2), ticket(3)]);
@@ -224,8 +224,8 @@ mod tests {
         assert_eq!(ask(&mut pools), Share::Line(line(1)));
         assert_eq!(pools.give_back(7, None), None);
         assert_eq!(ask(&mut pools), Share::New, "one is gone");
-        assert_eq!(pools.ask((8, 1), RouteId::NONE).0, Share::New, "another pool");
-        assert_eq!(pools.ask((9, 0), RouteId::NONE).0, Share::New);
-        assert_eq!(pools.ask((9, 0), RouteId::NONE).0, Share::New, "without bound");
+        assert_eq!(pools.ask(8, 1, RouteId::NONE).0, Share::New, "another pool");
+        assert_eq!(pools.ask(9, 0, RouteId::NONE).0, Share::New);
+        assert_eq!(pools.ask(9, 0, RouteId::NONE).0, Share::New, "without bound");
     }
 }

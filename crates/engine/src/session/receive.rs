@@ -11,6 +11,7 @@ use wire::redis;
 use wire::session::{Broken, Session, SessionEvent, Status};
 
 use crate::net::driver::{self, Driver, Ready, Received};
+use crate::net::opening::HandshakeStart;
 use crate::net::outcome::Failure;
 use crate::session::decode::{self, FeedResult};
 use crate::session::drive::complete;
@@ -150,7 +151,7 @@ impl Sessions {
             // On a speed-limited connection, the delay before reading is intended, so the kernel's arrival time is
             // not used.
             let arrival = received.arrival.filter(|_| slow_room.is_none());
-            if !self.note_arrival(around, id, (arrival, wanted.kept), now) {
+            if !self.note_arrival(around, id, arrival, wanted.kept, now) {
                 break;
             }
             let all = wanted.kept + received.bytes;
@@ -218,7 +219,8 @@ impl Sessions {
         &mut self,
         around: &mut Around<'_>,
         id: LineId,
-        (arrival, kept): (Option<i64>, usize),
+        arrival: Option<i64>,
+        kept: usize,
         now: Nanos,
     ) -> bool {
         let Some(ticket) = self.lines[id].ticket else { return true };
@@ -261,7 +263,7 @@ impl Sessions {
             exchange.latency = now - exchange.start;
         }
         if connection.drop_content(bytes) {
-            complete(line, exchange, ticket, around, (hangup, now));
+            complete(line, exchange, ticket, around, hangup, now);
         } else {
             exchange.renew_limit(around, now);
         }
@@ -279,9 +281,10 @@ impl Sessions {
         if self.lines[id].state == State::Handshaking {
             let generation = self.lines[id].transport.generation;
             let used = {
-                let since =
+                let arrival =
                     self.lines[id].ticket.map_or(now, |ticket| self.exchanges[ticket].arrival);
-                self.shake_hands(around, id, bytes, (since, thread_cpu()))
+                let since = HandshakeStart { arrival, cpu: thread_cpu() };
+                self.shake_hands(around, id, bytes, since)
             };
             let line = &mut self.lines[id];
             if line.transport.generation == generation
@@ -367,8 +370,8 @@ impl Sessions {
         let Some(ticket) = line.ticket else { return keep_tail(&mut line.tail, bytes) };
         let exchange = &mut self.exchanges[ticket];
         let fed = if let LineSession::Http(connection) = &mut line.speaker {
-            let shared = (&mut self.memo, &mut self.stashes);
-            match decode::feed(connection, exchange, shared, bytes, now) {
+            let (memo, stashes) = (&mut self.memo, &mut self.stashes);
+            match decode::feed(connection, exchange, memo, stashes, bytes, now) {
                 Ok(fed) => {
                     if !fed.done && line.transport.tls().is_none() {
                         let route = &mut around.net.routes[line.route];
@@ -396,7 +399,7 @@ impl Sessions {
         keep_tail(&mut line.tail, &bytes[fed.used..]);
         if fed.done {
             let closed = hangup && fed.used == bytes.len();
-            return complete(line, exchange, ticket, around, (closed, now));
+            return complete(line, exchange, ticket, around, closed, now);
         }
         exchange.renew_limit(around, now);
     }
@@ -530,7 +533,7 @@ fn feed_other(
         LineSession::Redis(session) => {
             let mut ready = false;
             let mut tell =
-                |told: SessionEvent<'_>| handle_redis_event(answer, (&mut done, &mut ready), told);
+                |told: SessionEvent<'_>| handle_redis_event(answer, &mut done, &mut ready, told);
             let used = session.feed(bytes, &mut (), out, &mut tell);
             let used = used.map_err(|broken| Ending::thrown(broken.0))?;
             if ready {
@@ -554,7 +557,8 @@ fn feed_other(
 /// Stores what an event of a Redis session reports in the response.
 fn handle_redis_event(
     answer: &mut Answer,
-    (done, ready): (&mut bool, &mut bool),
+    done: &mut bool,
+    ready: &mut bool,
     told: SessionEvent<'_>,
 ) {
     match told {

@@ -272,7 +272,7 @@ mod tests {
             };
             let place = ConnectionScope::Client { java, owner: 0 };
             let (user, route) = (UserId::from(0), RouteId(0));
-            let id = lines.open((user, route, place), Opening::of(route, user), speaker);
+            let id = lines.open(user, route, place, Opening::of(route, user), speaker);
             slow.rate(&lines[id], &Route { secure, ..Route::default() })
         };
         assert_eq!([rate(false, false, true), rate(false, true, true)], [100, 200]);

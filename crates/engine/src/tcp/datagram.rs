@@ -22,7 +22,8 @@ use crate::tcp::raw::{Thrown, show_bytes};
 pub(crate) fn begin(
     cx: &mut Context<'_>,
     sessions: &mut Sessions,
-    (index, id): (UserId, SamplerId),
+    index: UserId,
+    id: SamplerId,
     call: UdpCall,
 ) {
     let ticket = sessions.exchange(index, id);

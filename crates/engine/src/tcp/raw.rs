@@ -56,7 +56,8 @@ impl Thrown {
 pub(crate) fn begin(
     cx: &mut Context<'_>,
     sessions: &mut Sessions,
-    (index, id): (UserId, SamplerId),
+    index: UserId,
+    id: SamplerId,
     call: RawCall,
 ) {
     let ticket = sessions.exchange(index, id);
@@ -65,7 +66,7 @@ pub(crate) fn begin(
     if call.keep
         && let Some(saved) = saved(cx, index, id)
     {
-        let ended = use_saved(cx, saved, &call);
+        let ended = use_saved(cx, index, id, saved, &call);
         return close(cx, sessions, ticket, &call, ended);
     }
     let port = match &call.port {
@@ -193,11 +194,11 @@ pub(crate) fn show_bytes(
 }
 
 /// Takes the connection that the sampler has kept.
-fn saved(cx: &mut Context<'_>, index: UserId, id: SamplerId) -> Option<(UserId, SamplerId, Saved)> {
+fn saved(cx: &mut Context<'_>, index: UserId, id: SamplerId) -> Option<Saved> {
     let owner = cx.users.owner(index);
     let kept = &mut cx.users[owner].extra.as_mut()?.parts.get_mut::<AllSaved>()?.0;
     let at = kept.iter().position(|(of, _)| *of == id)?;
-    Some((owner, id, kept.swap_remove(at).1))
+    Some(kept.swap_remove(at).1)
 }
 
 fn save(cx: &mut Context<'_>, index: UserId, id: SamplerId, saved: Saved) {
@@ -211,7 +212,9 @@ fn save(cx: &mut Context<'_>, index: UserId, id: SamplerId, saved: Saved) {
 /// written and the response is empty. On any other kept connection the request fails.
 fn use_saved(
     cx: &mut Context<'_>,
-    (owner, id, saved): (UserId, SamplerId, Saved),
+    index: UserId,
+    id: SamplerId,
+    saved: Saved,
     call: &RawCall,
 ) -> Result<(), Thrown> {
     let thrown = |text: String, outcome| Err(Thrown { text, outcome });
@@ -246,7 +249,7 @@ fn use_saved(
             }
         }
     };
-    save(cx, owner, id, left);
+    save(cx, index, id, left);
     ended
 }
 

@@ -25,7 +25,8 @@ use crate::session::line::ConnectionScope;
 pub(crate) fn evaluate(
     cx: &mut Context<'_>,
     sessions: &mut Sessions,
-    (index, id): (UserId, SamplerId),
+    index: UserId,
+    id: SamplerId,
     sampler: &TcpSampler,
 ) -> Ticket {
     let ticket = sessions.exchange(index, id);
@@ -45,7 +46,7 @@ pub(crate) fn begin(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticke
     let (index, Call::Tcp(call)) = (exchange.user, &exchange.call) else { return };
     let route = cx.net.routes.to(false, &call.host, call.port, &Source::default());
     if !call.reuse {
-        sessions.close_kept(&mut cx.around(), index, (ConnectionScope::Own, route));
+        sessions.close_kept(&mut cx.around(), index, ConnectionScope::Own, route);
     }
     let exchange = &mut sessions.exchanges[ticket];
     let Call::Tcp(call) = &exchange.call else { return };
@@ -98,7 +99,7 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
     let own = cx.own_sampler(index).cloned();
     let kind = own.as_deref().unwrap_or(&cx.plan.samplers[id.0 as usize].kind);
     if let SamplerKind::Tcp(sampler) = kind {
-        show(sampler, (&call, &received), exception.as_deref(), &ending, &mut result);
+        show(sampler, &call, &received, exception.as_deref(), &ending, &mut result);
     }
     let exchange = &mut sessions.exchanges[ticket];
     let dropped = exchange.answer.dropped * shown_as(call.client);
@@ -112,7 +113,8 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
 /// Fills a result from an ended call.
 fn show(
     sampler: &TcpSampler,
-    (call, received): (&TcpCall, &[u8]),
+    call: &TcpCall,
+    received: &[u8],
     exception: Option<&str>,
     ending: &Ending,
     result: &mut SampleResult,

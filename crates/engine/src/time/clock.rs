@@ -62,6 +62,20 @@ pub(crate) fn second_after(now: Nanos, shard: Shard) -> Nanos {
     ((now - phase).div_euclid(SECOND) + 1) * SECOND + phase
 }
 
+/// Zero of the clock of a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Zero {
+    pub(crate) at: Instant,
+    /// Wall-clock time at the zero, in nanoseconds since 1970.
+    pub(crate) wall_ns: i64,
+}
+
+impl Zero {
+    pub(crate) fn now() -> Self {
+        Self { at: Instant::now(), wall_ns: stats::clock::now_ns() }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     zero: Instant,
@@ -77,14 +91,13 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Creates a clock with zero `zero`, which is the same for all cores of a run. `run_at_zero` is the wall-clock
-    /// time at the zero, in nanoseconds since 1970.
-    pub(crate) fn new((zero, run_at_zero): (Instant, i64)) -> Self {
+    /// Creates a clock with zero `zero`, which is the same for all cores of a run.
+    pub(crate) fn new(zero: Zero) -> Self {
         let clock = Self {
-            zero,
-            monotonic_at_zero: monotonic_at(zero),
+            zero: zero.at,
+            monotonic_at_zero: monotonic_at(zero.at),
             wall_at_zero: Cell::new(0),
-            run_at_zero,
+            run_at_zero: zero.wall_ns,
             latest: Cell::new(0),
             skipped: 0,
         };

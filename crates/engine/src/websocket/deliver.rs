@@ -45,7 +45,7 @@ impl WebSockets {
                     self.read_on(on, at, now);
                 }
             }
-            Task::Hold(_) => self.hold_frame(on, at, (head, payload), arrival, now),
+            Task::Hold(_) => self.hold_frame(on, at, head, payload, arrival, now),
             _ => on.held.keep_push(&mut on.cx.around(), at, push, payload),
         }
     }

@@ -75,7 +75,7 @@ impl WebSockets {
         on.cx.arm(index, end);
         while let Some(frame) = on.held.take_from_inbox(&mut on.cx.around(), at) {
             // Messages that arrived before the hold are counted in it, so that no message is lost between samplers.
-            self.hold_frame(on, at, (frame.head, &frame.payload), frame.arrival, now);
+            self.hold_frame(on, at, frame.head, &frame.payload, frame.arrival, now);
             if !matches!(self.tasks[at as usize], Task::Hold(_)) {
                 return;
             }
@@ -92,7 +92,8 @@ impl WebSockets {
         &mut self,
         on: &mut On<'_, '_>,
         at: u32,
-        (head, payload): (FrameHead, &[u8]),
+        head: FrameHead,
+        payload: &[u8],
         arrival: Nanos,
         now: Nanos,
     ) {

@@ -162,7 +162,7 @@ impl WebSockets {
         }
         let cookie = self.socket_cookies(on, index, sampler, call);
         let route = socket_route(on.cx, call);
-        let (mut opening, session) = self.prepare(on, index, (sampler, call), &cookie, route);
+        let (mut opening, session) = self.prepare(on, index, sampler, call, &cookie, route);
         opening.start = work.start;
         let trace = on.cx.tags.begin();
         work.trace = on.cx.tags.put(trace, &mut opening.request);
@@ -359,7 +359,8 @@ impl WebSockets {
         &mut self,
         on: &mut On<'_, '_>,
         index: UserId,
-        (sampler, call): (&WebSocket, &Call),
+        sampler: &WebSocket,
+        call: &Call,
         cookie: &str,
         route: RouteId,
     ) -> (Box<Opening>, LineSession) {

@@ -109,8 +109,8 @@ impl JavaSampler {
     }
 
     fn answer(&self, env: &mut Env<'_>, result: &mut SampleResult) -> i64 {
-        let base = self.long(("Sleep_Time", 100), env);
-        let mask = self.long(("Sleep_Mask", 0xff), env);
+        let base = self.long("Sleep_Time", 100, env);
+        let mask = self.long("Sleep_Mask", 0xff, env);
         let sleep = vary(base, mask, env.now_ms());
         self.value("ResponseCode", env, &mut result.code);
         self.value("ResponseMessage", env, &mut result.message);
@@ -137,8 +137,8 @@ impl JavaSampler {
     /// Returns the parameters that were read at the user's first sample.
     fn setup<'e>(&self, env: &'e mut Env<'_>, label: &str) -> &'e Setup {
         if env.notes.setup(self.element).is_none() {
-            let base = self.long(("SleepTime", 1000), env);
-            let mask = self.long(("SleepMask", 0x3ff), env);
+            let base = self.long("SleepTime", 1000, env);
+            let mask = self.long("SleepMask", 0x3ff, env);
             env.notes.keep(Setup { element: self.element, base, mask, label: label.into() });
         }
         env.notes.setup(self.element).unwrap_or(&NO_SETUP)
@@ -154,7 +154,7 @@ impl JavaSampler {
         found.is_some()
     }
 
-    fn long(&self, (name, default): (&str, i64), env: &mut Env<'_>) -> i64 {
+    fn long(&self, name: &str, default: i64, env: &mut Env<'_>) -> i64 {
         let mut text = env.core.take();
         let found = self.value(name, env, &mut text);
         let value = if found { decode(&text).unwrap_or(default) } else { default };

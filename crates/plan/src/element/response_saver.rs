@@ -53,7 +53,8 @@ impl ResponseSaver {
         &self,
         result: &SampleResult,
         nth: usize,
-        (stamp, digits): (&str, usize),
+        stamp: &str,
+        digits: usize,
         number: impl FnOnce() -> u64,
         env: &mut Env<'_>,
     ) -> Option<String> {

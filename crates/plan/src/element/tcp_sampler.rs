@@ -78,14 +78,25 @@ pub struct TcpCall {
     pub close: bool,
     /// Text of the request as in the plan; the result shows it as sampler data if the request is sent.
     pub request: String,
-    /// Port, linger time, end byte and no-delay flag as set in the plan, for the sampler data.
-    told: (i32, i32, i32, bool),
+    /// Settings as in the plan, for the sampler data.
+    shown: ShownSettings,
+}
+
+/// Settings of a TCP sampler that its sampler data shows.
+#[derive(Clone, Copy, Debug, Default)]
+struct ShownSettings {
+    port: i32,
+    /// Linger time in seconds.
+    linger: i32,
+    /// Value of the end byte.
+    end: i32,
+    no_delay: bool,
 }
 
 impl TcpCall {
     /// Returns the sampler data of a sample that fails before its request is sent.
     pub fn unsent(&self) -> String {
-        let (port, linger, end, no_delay) = self.told;
+        let ShownSettings { port, linger, end, no_delay } = self.shown;
         let Self { host, reuse, close, .. } = self;
         format!(
             "Host: {host} Port: {port}\nReuse: {reuse} Close: {close}\n[SOLINGER: {linger} EOL: {end} noDelay: {no_delay}]"
@@ -202,7 +213,12 @@ impl TcpSampler {
         call.connect_timeout_ms = u32::try_from(self.connect_timeout.int(env)).unwrap_or(0);
         call.linger_s = linger.map(|seconds| seconds.clamp(0, 65_535) as u16);
         (call.reuse, call.close) = (self.reuse.get(env), self.close.get(env));
-        call.told = (port, linger.unwrap_or(0), end.unwrap_or(0), self.no_delay.get(env));
+        call.shown = ShownSettings {
+            port,
+            linger: linger.unwrap_or(0),
+            end: end.unwrap_or(0),
+            no_delay: self.no_delay.get(env),
+        };
     }
 
     fn write(&self, request: &str, bytes: &mut Vec<u8>) -> Result<(), String> {

@@ -47,7 +47,7 @@ pub fn client_location(base: &str, location: &str, out: &mut String) -> Result<(
             return self::location(base, location, false, out);
         }
         write_root(scheme, &base[from.authority.clone()], out);
-        write_sent_path(&from, base, (rest, query), out);
+        write_sent_path(&from, base, rest, query, out);
         out.push_str(fragment);
         return Ok(());
     };
@@ -69,7 +69,7 @@ fn write_root(scheme: &str, authority: &str, out: &mut String) {
 }
 
 /// Writes path and query of a location that has no host. `base` is the previous URL.
-fn write_sent_path(from: &url::Parts, base: &str, (path, query): (&str, &str), out: &mut String) {
+fn write_sent_path(from: &url::Parts, base: &str, path: &str, query: &str, out: &mut String) {
     // HttpClient resolves the location against the request line that it sent.
     let (mut sent, mut room) = (String::new(), Vec::new());
     let asked = from.query.clone().map(|query| &base[query]);

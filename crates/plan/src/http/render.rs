@@ -64,7 +64,8 @@ impl Http {
     pub fn render_silent_redirect(
         &self,
         url: &str,
-        (method, from): (&str, &str),
+        method: &str,
+        from: &str,
         env: &mut Env<'_>,
         out: &mut Request,
     ) -> Result<(), Unsendable> {

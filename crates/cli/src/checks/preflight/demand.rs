@@ -232,7 +232,7 @@ fn numbers(
         // A value that is only known in a running test remains a `${…}` reference.
         let known = env.core.thrown.take().is_none() && !value.contains("${");
         if known {
-            odd.extend(OddNumber::of(what, &value, (number, &group.path)));
+            odd.extend(OddNumber::of(what, &value, number, &group.path));
         }
         known.then_some(value)
     };

@@ -6,7 +6,7 @@ use plan::plan::{ControllerId, SamplerId};
 
 use crate::flow::search::{Pull, Walk};
 use crate::flow::visit::Visit;
-use crate::java::controller::{self, CallState};
+use crate::java::controller::{self, CallState, JavaController};
 use crate::java::controller_reply::{ControllerReply, ControllerRequest};
 use crate::java::message::Answer;
 use crate::java::{Tell, Then};
@@ -23,7 +23,7 @@ impl Walk<'_, '_> {
             return Pull::Later;
         }
         let at = controller::pending_calls(self.cx, index).saturating_sub(self.replays);
-        let asked = (id, element);
+        let asked = JavaController { id, element };
         let said = match controller::call_state(self.cx, index, id, at) {
             CallState::Replied(said) => said,
             CallState::Asked => {
@@ -46,8 +46,8 @@ impl Walk<'_, '_> {
             };
         };
         match self.do_for_controller(id, ask) {
-            Ok(answer) => {
-                self.jobs.answer_controller(self.cx, index, asked, at, answer);
+            Ok((answer, number)) => {
+                self.jobs.answer_controller(self.cx, index, asked, at, answer, number);
                 Pull::Later
             }
             Err(given) => given,

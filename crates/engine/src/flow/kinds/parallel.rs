@@ -63,7 +63,7 @@ impl Flow {
                 all: true,
             };
         }
-        let whole = parallel.parent.then(|| whole_of(cx, (index, id), &timing, parallel));
+        let whole = parallel.parent.then(|| whole_of(cx, index, id, &timing, parallel));
         let user = &mut cx.users[index];
         user.wait = Wait::Branches(id);
         user.extra().parts.put(Box::new(Branches {
@@ -147,7 +147,7 @@ impl Flow {
             }
         }
         let root = cx.users.root(branch);
-        if !Visit::new(cx, self, (branch, root), main).begin() {
+        if !Visit::new(cx, self, branch, root, main).begin() {
             return Err(branch);
         }
         cx.make_ready(branch);
@@ -158,7 +158,8 @@ impl Flow {
 /// Returns the parent sample of all branches before they run. Its request data lists the names of the branches.
 fn whole_of(
     cx: &mut Context<'_>,
-    (index, id): (UserId, SamplerId),
+    index: UserId,
+    id: SamplerId,
     timing: &Timing,
     parallel: &Parallel,
 ) -> Box<SampleResult> {

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use plan::plan::{ControllerId, ControllerKind, ListenerId, Plan};
+use plan::plan::{ControllerId, ControllerKind, Plan};
 use plan::result::SampleResult;
 use stats::{Check, Outcome, Sample};
 
@@ -147,8 +147,8 @@ impl Reporting<'_, '_> {
         (result.start_ms, result.thread) = (open.start_ms, open.thread);
         if !self.cx.is_silent(index) {
             let listeners = &plan.samplers[last.0 as usize].listeners;
-            let status = (open.success, open.cut);
-            self.publish(index, &timing, status, (listeners, open.seen), &mut result);
+            self.record_transaction(&timing, open.success, open.cut, &result);
+            self.deliver_transaction(index, listeners, open.seen, &mut result);
         }
         self.cx.give_result(result);
         if let Some(label) = open.label.take() {
@@ -205,7 +205,7 @@ impl Reporting<'_, '_> {
             success = result.success;
         }
         result.deep = how == End::Inside;
-        self.report_checked(index, (&open, how), &timing, success, &mut result);
+        self.report_checked(index, &open, how, &timing, success, &mut result);
         if how == End::GoesOn {
             (open.parent, open.reported) = (Some(result), true);
             self.cx.users[index].extra().transactions.push(open);
@@ -227,7 +227,7 @@ impl Reporting<'_, '_> {
             match check.job() {
                 None => check.run(&mut ended.result, &mut self.cx.env(index, "")),
                 Some(job) => {
-                    return self.jobs.check_transaction(self.cx, index, ended, (job, at + 1));
+                    return self.jobs.check_transaction(self.cx, index, ended, job, at + 1);
                 }
             }
         }
@@ -238,7 +238,7 @@ impl Reporting<'_, '_> {
     pub(crate) fn report_complete(&mut self, index: UserId, ended: Ended) {
         let Ended { open, timing, mut result } = ended;
         let success = result.success;
-        self.report_checked(index, (&open, End::Complete), &timing, success, &mut result);
+        self.report_checked(index, &open, End::Complete, &timing, success, &mut result);
         self.cx.give_result(result);
     }
 
@@ -246,7 +246,8 @@ impl Reporting<'_, '_> {
     fn report_checked(
         &mut self,
         index: UserId,
-        (open, how): (&Transaction, End),
+        open: &Transaction,
+        how: End,
         timing: &Timing,
         success: bool,
         result: &mut SampleResult,
@@ -261,21 +262,21 @@ impl Reporting<'_, '_> {
         } else if self.cx.is_silent(index) {
             self.show_to_branches(index, timing, success, result);
         } else if !open.reported {
-            let status = (success, open.cut);
-            self.publish(index, timing, status, (&settings.listeners, true), result);
+            self.record_transaction(timing, success, open.cut, result);
+            self.deliver_transaction(index, &settings.listeners, true, result);
             // Transactions directly inside count this sample, as listeners would. They are still open when their
             // user stops.
-            self.add_below(index, open.controller, (timing, success), None, Some(result));
+            self.add_below(index, open.controller, timing, success, None, Some(result));
         }
     }
 
-    fn publish(
+    /// Counts the sample of a transaction in the statistics. `cut` is true if the end of the run has cut it.
+    fn record_transaction(
         &mut self,
-        index: UserId,
         timing: &Timing,
-        (success, cut): (bool, bool),
-        (listeners, named): (&[ListenerId], bool),
-        result: &mut SampleResult,
+        success: bool,
+        cut: bool,
+        result: &SampleResult,
     ) {
         let label = self.cx.recorder.intern(&result.label);
         let sample = Sample {
@@ -299,7 +300,6 @@ impl Reporting<'_, '_> {
             ..Sample::new(label, self.cx.clock.run_ms(timing.start))
         };
         self.cx.recorder.record(&sample);
-        self.deliver_transaction(index, listeners, named, result);
     }
 }
 

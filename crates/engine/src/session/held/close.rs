@@ -86,7 +86,7 @@ impl Held {
             // If many users lose their connections at the same time, they must not all reconnect at the same
             // time.
             count_failure(around, line.user, LOST);
-            self.count_close(around, at, (ending.cause(), 0), now);
+            self.count_close(around, at, ending.cause(), 0, now);
         }
         // If the peer has only closed its side, the user can still send, as in the plug-in.
         if ending != Ending::Fin || self[at].session.heartbeat().is_some() {
@@ -99,7 +99,8 @@ impl Held {
         &mut self,
         around: &mut Around<'_>,
         at: u32,
-        (cause, code): (CloseCause, u16),
+        cause: CloseCause,
+        code: u16,
         now: Nanos,
     ) {
         let line = &mut self[at];
@@ -122,7 +123,7 @@ impl Held {
     pub(crate) fn close(&mut self, around: &mut Around<'_>, at: u32, cause: CloseCause) {
         let now = around.clock.now();
         if matches!(self[at].state, State::Open | State::Ended(_)) {
-            self.count_close(around, at, (cause, 0), now);
+            self.count_close(around, at, cause, 0, now);
         }
         self.release(around, at);
     }

@@ -12,7 +12,7 @@ use super::close::Ending;
 use super::{Deflate, Held, Listener, POOLED, State};
 use crate::completions::HeldEvent;
 use crate::ids::{RouteId, UserId};
-use crate::net::opening::{self, Opened};
+use crate::net::opening::{self, HandshakeStart, Opened};
 use crate::net::outcome::Failure;
 use crate::session::Around;
 use crate::time::clock::{Nanos, thread_cpu};
@@ -124,7 +124,8 @@ impl Held {
         &mut self,
         around: &mut Around<'_>,
         user: UserId,
-        (route, known): (RouteId, Result<(), Failure>),
+        route: RouteId,
+        known: Result<(), Failure>,
     ) {
         let at = around.users[user].socket;
         // The slot may have another connection by now.
@@ -278,20 +279,19 @@ impl Held {
         match started {
             Ok(()) => {
                 self[at].state = State::Handshaking;
-                self.shake_hands(around, at, &mut [], (began, cpu));
+                self.shake_hands(around, at, &mut [], HandshakeStart { arrival: began, cpu });
             }
             Err(failure) => self.fail(around, at, Failed::Failure(failure)),
         }
     }
 
-    /// Continues a handshake with received bytes; returns how many were used. `since`: the arrival time of the
-    /// bytes, and the thread's processor time before this call.
+    /// Continues a handshake with received bytes; returns how many were used.
     pub(super) fn shake_hands(
         &mut self,
         around: &mut Around<'_>,
         at: u32,
         incoming: &mut [u8],
-        since: (Nanos, u64),
+        since: HandshakeStart,
     ) -> usize {
         let Some(mut opening) = self.take_opening(at) else { return 0 };
         let (clock, recorder) = (around.clock, &mut *around.recorder);
@@ -369,7 +369,8 @@ impl Held {
         around: &mut Around<'_>,
         at: u32,
         bytes: &[u8],
-        (arrival, now): (Nanos, Nanos),
+        arrival: Nanos,
+        now: Nanos,
     ) -> usize {
         let Some(mut opening) = self.take_opening(at) else { return 0 };
         opening.arrival = arrival;

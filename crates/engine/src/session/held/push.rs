@@ -60,7 +60,7 @@ impl Held {
         }
         if head.opcode == Opcode::CLOSE && !self[at].session.is_closing() {
             let code = payload.first_chunk::<2>().map_or(0, |code| u16::from_be_bytes(*code));
-            self.count_close(around, at, (CloseCause::PeerFrame, code), now);
+            self.count_close(around, at, CloseCause::PeerFrame, code, now);
         }
         if self[at].session.heartbeat().is_some() {
             self.keep_up(around, at, answers, now);

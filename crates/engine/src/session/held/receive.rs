@@ -12,6 +12,7 @@ use super::{Held, Listener, State};
 use crate::completions::HeldEvent;
 use crate::ids::{NO_SOCKET, UserId};
 use crate::net::driver::{self, Ready};
+use crate::net::opening::HandshakeStart;
 use crate::session::Around;
 use crate::time::clock::{Nanos, thread_cpu};
 
@@ -262,7 +263,8 @@ impl Held {
         };
         let mut at_byte = 0;
         if self[at].state == State::Handshaking {
-            at_byte = self.shake_hands(around, at, bytes, (arrival, thread_cpu()));
+            let since = HandshakeStart { arrival, cpu: thread_cpu() };
+            at_byte = self.shake_hands(around, at, bytes, since);
             if self[at].transport.generation != generation {
                 return;
             }
@@ -357,7 +359,7 @@ impl Held {
             let took = match self[at].state {
                 State::Tunnelling => self.on_tunnel_answer(around, at, &bytes[used..]),
                 State::Upgrading => {
-                    self.on_upgrade_answer(around, at, &bytes[used..], (arrival, now))
+                    self.on_upgrade_answer(around, at, &bytes[used..], arrival, now)
                 }
                 State::Open => return self.take_frames(around, at, bytes, used, arrival, now),
                 _ => break,
