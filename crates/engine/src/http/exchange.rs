@@ -180,25 +180,19 @@ impl Outgoing {
             names::begin(cx, index, id, problem.is_some_and(|problem| problem.no_client));
             fails = failure::fails_by_exception(cx, index, id, None);
         }
-        let begun = match &rendered {
-            _ if fails => BeginResult::InFlight,
-            Ok(()) => match self.gateways.seal(cx, index, id, http, &mut request) {
-                Ok(()) => {
-                    let of = SamplerRequest { user: index, sampler: id, http, request: &request };
-                    let begun = self.send_rendered(cx, sessions, of, &mut None);
-                    // A response from the user's cache needs no decryption key.
-                    self.gateways.encrypted = None;
-                    begun
-                }
-                Err(problem) => {
-                    end_unrendered(cx, index, id, &mut request, &problem);
-                    BeginResult::InFlight
-                }
-            },
-            Err(problem) => {
-                end_unrendered(cx, index, id, &mut request, problem);
-                BeginResult::InFlight
-            }
+        let begun = if fails {
+            BeginResult::InFlight
+        } else if let Err(problem) =
+            rendered.and_then(|()| self.gateways.seal(cx, index, id, http, &mut request))
+        {
+            end_unrendered(cx, index, id, &mut request, &problem);
+            BeginResult::InFlight
+        } else {
+            let of = SamplerRequest { user: index, sampler: id, http, request: &request };
+            let begun = self.send_rendered(cx, sessions, of, &mut None);
+            // A response from the user's cache needs no decryption key.
+            self.gateways.encrypted = None;
+            begun
         };
         self.request = request;
         begun
