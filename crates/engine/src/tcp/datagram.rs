@@ -6,6 +6,7 @@
 use plan::element::UdpCall;
 use plan::http::Source;
 use plan::plan::SamplerId;
+use plan::result::SampleResult;
 use stats::Counter;
 use wire::session::Ticket;
 
@@ -16,7 +17,7 @@ use crate::net::source::bound;
 use crate::session::Sessions;
 use crate::session::exchange::{After, Call, Ending, ExchangeStage, Limit, Trouble};
 use crate::session::line::ConnectionScope;
-use crate::tcp::raw::{Thrown, show_bytes};
+use crate::tcp::raw::{Thrown, end_sample};
 
 /// Begins a sample of a UDP Request.
 pub(crate) fn begin(
@@ -100,24 +101,13 @@ fn close(
     call: &UdpCall,
     ended: Result<(), Thrown>,
 ) {
-    let exchange = &mut sessions.exchanges[ticket];
-    if exchange.ended == 0 {
-        exchange.ended = cx.clock.now();
-    }
-    let (index, Some(id)) = (exchange.user, exchange.sampler()) else { return };
-    let mut timing = exchange.timing(cx.users[index].intended);
+    let received = &sessions.exchanges[ticket].answer.bytes;
     let answer = match ended {
-        Ok(()) => {
-            let received = &exchange.answer.bytes;
-            call.encoder.decode(&received[..received.len().min(call.buffer)])
-        }
+        Ok(()) => call.encoder.decode(&received[..received.len().min(call.buffer)]),
         Err(_) => Vec::new(),
     };
-    sessions.exchanges.end(ticket);
-    let mut result = cx.take_named_result(index, id);
-    let outcome = show_bytes(cx, &call.data, &answer, ended, &mut result);
-    timing.received = result.body.len() as u64;
-    cx.conclude_shown(index, id, timing, outcome, result);
+    let size = |_, result: &mut SampleResult| result.body.len() as u64;
+    end_sample(cx, sessions, ticket, &call.data, &answer, ended, size);
 }
 
 /// Returns the exception that the plug-in reports for a failed exchange.

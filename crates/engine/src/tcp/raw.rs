@@ -140,37 +140,42 @@ fn close(
     call: &RawCall,
     ended: Result<(), Thrown>,
 ) {
+    let answer = &mut sessions.exchanges[ticket].answer;
+    let (total, dropped) = (answer.total, answer.dropped);
+    let received = std::mem::take(&mut answer.bytes);
+    let size = |outcome: Outcome, result: &mut SampleResult| {
+        if call.parse && outcome == Outcome::Ok && take_apart(result) {
+            result.body.clear();
+            result.body.extend_from_slice(result.text.as_bytes());
+        }
+        // For an empty result, JMeter counts the received bytes, otherwise the size of the body.
+        match result.body.len() {
+            0 => total,
+            bytes => (bytes + dropped) as u64,
+        }
+    };
+    end_sample(cx, sessions, ticket, &call.data, &received, ended, size);
+}
+
+/// Ends a sample with a response, or with an exception instead of a response. `size` completes the result and returns
+/// the number of received bytes.
+pub(crate) fn end_sample(
+    cx: &mut Context<'_>,
+    sessions: &mut Sessions,
+    ticket: Ticket,
+    data: &str,
+    body: &[u8],
+    ended: Result<(), Thrown>,
+    size: impl FnOnce(Outcome, &mut SampleResult) -> u64,
+) {
     let exchange = &mut sessions.exchanges[ticket];
     if exchange.ended == 0 {
         exchange.ended = cx.clock.now();
     }
     let (index, Some(id)) = (exchange.user, exchange.sampler()) else { return };
     let mut timing = exchange.timing(cx.users[index].intended);
-    let (total, dropped) = (exchange.answer.total, exchange.answer.dropped);
-    let received = std::mem::take(&mut exchange.answer.bytes);
     sessions.exchanges.end(ticket);
     let mut result = cx.take_named_result(index, id);
-    let outcome = show_bytes(cx, &call.data, &received, ended, &mut result);
-    if call.parse && outcome == Outcome::Ok && take_apart(&mut result) {
-        result.body.clear();
-        result.body.extend_from_slice(result.text.as_bytes());
-    }
-    // For an empty result, JMeter counts the received bytes, otherwise the size of the body.
-    timing.received = match result.body.len() {
-        0 => total,
-        bytes => (bytes + dropped) as u64,
-    };
-    cx.conclude_shown(index, id, timing, outcome, result);
-}
-
-/// Fills a result with a response, or with an exception instead of a response.
-pub(crate) fn show_bytes(
-    cx: &Context<'_>,
-    data: &str,
-    body: &[u8],
-    ended: Result<(), Thrown>,
-    result: &mut SampleResult,
-) -> Outcome {
     result.sampler_data.push_str(data);
     result.data_type = "text";
     let outcome = match ended {
@@ -190,7 +195,8 @@ pub(crate) fn show_bytes(
     };
     let charset = Some(&*cx.run.settings.bodies.default_encoding);
     lang::charset::decode_into(charset, &result.body, &mut result.text);
-    outcome
+    timing.received = size(outcome, &mut result);
+    cx.conclude_shown(index, id, timing, outcome, result);
 }
 
 /// Takes the connection that the sampler has kept.
