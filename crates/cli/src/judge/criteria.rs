@@ -23,7 +23,7 @@ use self::window::{Window, is_lost};
 use crate::inputs::properties::Properties;
 use crate::inputs::suggest::nearest;
 
-/// Name of the property that defines series.
+/// Name of the property that defines the series: numbers in responses that are charted over time.
 pub(crate) const SERIES: &str = "throng.series";
 
 /// The criteria that the user has defined.
