@@ -132,8 +132,8 @@ fn groups(record: &Record) -> Vec<Vec<Backend<'_>>> {
     let services = Services::of(record);
     let of_one = record.served.is_empty();
     let mut groups: Vec<(u32, Vec<Backend<'_>>)> = Vec::new();
-    for ClassSum { name, sum: class, times } in classes(whole(record)) {
-        let Some(name) = record.classes.get(name as usize).filter(|name| !is_cache(name)) else {
+    for ClassSum { name: at, sum: class, times } in classes(whole(record)) {
+        let Some(name) = record.classes.get(at as usize).filter(|name| !is_cache(name)) else {
             continue;
         };
         // An address to which the plan never sends requests is not an unused backend.
