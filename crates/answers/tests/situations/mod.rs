@@ -342,7 +342,7 @@ pub fn run(load: &Users, mut target: impl FnMut(&Request, &mut Random) -> Answer
 }
 
 /// Adds a response with its end and its duration to a part.
-fn add(part: &mut Part, answer: &Answer, (done, took): (u64, u64), opens: bool) {
+fn add(part: &mut Part, answer: &Answer, done: u64, took: u64, opens: bool) {
     part.count += 1;
     part.errors += u64::from(answer.outcome != Outcome::Ok);
     part.sent += 200;
