@@ -231,13 +231,13 @@ pub(super) fn hang(record: &Record) -> Option<Hang> {
     Some(Hang { from_ms, labels, is_whole, gave_up, cut, is_most })
 }
 
-/// Response times that grew up to the plan's time limit.
+/// Response times in ms that grew up to the plan's time limit.
 struct Growth {
     /// The time limit.
-    limit_ms: f64,
+    limit: f64,
     /// The first and the longest usual response time.
-    first_ms: f64,
-    most_ms: f64,
+    first: f64,
+    most: f64,
 }
 
 /// Returns the growth of the response times, if they grew up to the plan's time limit.
@@ -270,14 +270,14 @@ fn grows_beyond_limit(record: &Record, hang: &Hang) -> Option<Growth> {
         && half >= NEAR_LIMIT.0 * limit
         && most >= NEAR_LIMIT.1 * limit
         && 2.0 * first <= if few { most } else { half };
-    grows.then_some(Growth { limit_ms: limit, first_ms: first, most_ms: most })
+    grows.then_some(Growth { limit, first, most })
 }
 
 /// Returns the finding about response times that grew up to the plan's time limit.
 fn too_late(record: &Record, hang: &Hang, growth: &Growth) -> Finding {
     let at = clock(hang.from_ms - record.frame.start_ms);
     let Words { en: waited, zh: waited_zh } = waited_words(hang.gave_up, hang.cut);
-    let [limit, first, most] = [growth.limit_ms, growth.first_ms, growth.most_ms].map(time);
+    let [limit, first, most] = [growth.limit, growth.first, growth.most].map(time);
     found(
         "target_down",
         About::Target,
@@ -288,7 +288,7 @@ fn too_late(record: &Record, hang: &Hang, growth: &Growth) -> Finding {
         ),
     )
     .with("waited", (hang.gave_up + hang.cut) as f64, "requests", (hang.from_ms, span(&record.seconds).1))
-    .with("limit", growth.limit_ms, "ms", (hang.from_ms, span(&record.seconds).1))
+    .with("limit", growth.limit, "ms", (hang.from_ms, span(&record.seconds).1))
     .advise(words!(
         "The target was probably working all the time, on requests that nobody waited for any more. Either the load grew beyond what it bears (throng capacity finds that), or it got slower under the same load; a run without the time limit shows how long answers take.",
         "被测系统很可能一直在工作，处理的却是已无人等待的请求。要么负载超过了它能承受的程度（用 throng capacity 查明），要么它在相同负载下变慢；去掉超时再运行可看到响应需要多久。"
