@@ -243,7 +243,7 @@ fn the_type_of_a_file_stays_where_httpclient_follows() {
             lines = lines.replace("Content-Type: text/x-own\r\n", "");
         }
         let head = String::from_utf8_lossy(&request.headers);
-        assert!(head.starts_with(&lines), "{mime} {methods:?}: {head}");
+        assert!(head.starts_with(&lines), "{mime} {first}: {head}");
         assert!(request.body.is_empty());
     }
 }
