@@ -168,7 +168,19 @@ pub(crate) fn probes(page: &CapacityPage) -> Table {
 fn row(n: usize, probe: &Probe) -> Vec<Cell> {
     let Words { en, zh } = &probe.kind;
     let windows = probe.good + probe.bad;
-    let held = probe.good as f64 / windows.max(1) as f64;
+    // A probe without windows counts as one trial.
+    let in_windows = if windows > 1 {
+        Cell {
+            value: Some(probe.good as f64 / windows as f64),
+            class: "n",
+            ..Cell::words(words(
+                format!("{} of {windows}", probe.good),
+                format!("{} / {windows}", probe.good),
+            ))
+        }
+    } else {
+        Cell::text("–").class("n")
+    };
     let (sign, class) = match probe.verdict {
         Held::Good => ("✅", "hostile"),
         Held::Bad => ("❌", "hostile bad"),
@@ -190,14 +202,7 @@ fn row(n: usize, probe: &Probe) -> Vec<Cell> {
             StoppedBy::Precision => words("clear", "已明确"),
             StoppedBy::Time => words("time", "时间"),
         }),
-        Cell {
-            value: Some(held),
-            class: "n",
-            ..Cell::words(words(
-                format!("{} of {windows}", probe.good),
-                format!("{} / {windows}", probe.good),
-            ))
-        },
+        in_windows,
         Cell::words(probe.words.clone()).sign(sign).class(class),
     ]
 }

@@ -108,6 +108,10 @@ fn failures(failed: Option<u64>, of: u64) -> (String, Words) {
 }
 
 fn note_of(of: &Transactions, share: Words) -> Words {
+    // Without the number of failures, the note is the reason.
+    if of.failed.is_none() {
+        return share;
+    }
     let all = grouped(of.samples as f64);
     words(format!("{} of {all}", share.en), format!("{}，共 {all} 个", share.zh))
 }

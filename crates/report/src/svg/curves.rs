@@ -149,6 +149,10 @@ fn one(out: &mut Html, of: &Curves, curve: &Curve, x: impl Fn(f64) -> f64, y: im
         }
         out.raw("<circle r=\"3.5\" class=\"").raw(if spot.hollow { "hollow" } else { "dot" });
         out.raw("\" cx=\"").number(x(spot.x)).raw("\" cy=\"").number(y(spot.y)).raw("\"><title>");
+        // This title hides that of the curve.
+        if of.curves.iter().filter(|curve| curve.dots).count() > 1 {
+            out.text(&curve.name.en).raw("; ");
+        }
         if let Some((_, text)) = of.ticks.iter().find(|(value, _)| value.total_cmp(&spot.x).is_eq())
         {
             out.text(text).raw(": ");
