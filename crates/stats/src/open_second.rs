@@ -15,7 +15,7 @@ const OVERDUE: Duration = Duration::from_millis(1500);
 /// Length of a slot and of a second in ms.
 const SLOT_MS: i64 = 100;
 const SECOND_MS: i64 = SLOT_MS * SLOTS as i64;
-/// Minimum time in ms by which a machine's snapshot began before the open second if it belongs to another second.
+/// Minimum time in ms by which a machine's snapshot ended before the open second if it belongs to another second.
 const LATE_MS: i64 = 700;
 
 /// [`Snapshot::core`] of a snapshot with the losses of a worker that died.
@@ -112,7 +112,12 @@ impl OpenSecond {
     /// Merges the losses of a worker that died. They are no part of a second, and do not end it: the worker may have
     /// sent its snapshot of the second, and another part may still be missing.
     pub fn add_loss(&mut self, snapshot: &Snapshot) {
+        let at_ms = self.snapshot.at_ms;
         self.snapshot.merge(snapshot);
+        if !self.merged.is_empty() {
+            // The second ends with its parts, also if the loss is noticed later.
+            self.snapshot.at_ms = at_ms;
+        }
     }
 
     /// Ends the second if all its parts are merged.
@@ -169,10 +174,13 @@ impl OpenSecond {
         Closed { snapshot, stall: self.stalls.take() }
     }
 
-    /// True for a machine's snapshot of an earlier second, from before a broken connection.
+    /// True for a machine's snapshot of an earlier second, from before a broken connection. The ends are compared: a
+    /// machine whose processes begin at different times sends seconds of up to two seconds' length, which begin long
+    /// before those of the other machines.
     fn is_late(&self, snapshot: &Snapshot) -> bool {
         let is_open = !self.merged.is_empty();
-        self.kind == PartKind::Machine && is_open && snapshot.began_ms < self.began_ms - LATE_MS
+        let is_earlier = snapshot.at_ms < self.snapshot.at_ms - LATE_MS;
+        self.kind == PartKind::Machine && is_open && is_earlier
     }
 
     /// Returns the number of slots by which a snapshot begins later than the open second. The first part that arrives
@@ -296,10 +304,21 @@ mod tests {
     }
 
     #[test]
+    fn a_machine_whose_seconds_begin_early_is_not_late() {
+        let mut open = OpenSecond::new(PartKind::Machine, 9_000);
+        open.add((0, 0), &mut of(10_900, &[]));
+        // The last of its processes reported at 12 000.
+        let mut snapshot = of(10_100, &[10_150]);
+        snapshot.at_ms = 12_000;
+        assert!(open.add((1, 0), &mut snapshot).is_none());
+        assert_eq!(facts(open.complete(2)), Some((10_900, 12_000, 1)));
+    }
+
+    #[test]
     fn losses_are_no_part_of_a_second() {
         let mut open = OpenSecond::new(PartKind::Process, 9_000);
         open.add((0, 0), &mut of(10_000, &[10_050]));
-        open.add_loss(&loss(10_500));
+        open.add_loss(&loss(11_900));
         assert!(open.complete(2).is_none());
         open.add((1, 0), &mut of(10_000, &[]));
         let first = open.complete(2).expect("both parts");

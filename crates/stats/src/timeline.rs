@@ -225,6 +225,10 @@ impl Timeline {
 
     fn add_opened(&mut self, opened: u64, ms: i64) {
         self.opened += opened;
+        if ms == 0 {
+            // A late second. Its time is counted already, by the seconds of the other machines.
+            return;
+        }
         if opened > 0 {
             self.opening_ms += ms as u64;
         }

@@ -164,6 +164,24 @@ fn a_late_second_does_not_lengthen_the_next_one() {
 }
 
 #[test]
+fn late_seconds_do_not_raise_the_rate_of_the_best_ten_seconds() {
+    let mut run = Made::new();
+    let seconds = |run: &mut Made, count| {
+        for _ in 0..count {
+            run.opened(10);
+            run.second(Machine::default());
+        }
+    };
+    seconds(&mut run, 20);
+    // A machine delivers nine earlier seconds.
+    run.at_ms -= 15_000;
+    seconds(&mut run, 9);
+    run.at_ms += 6_000;
+    seconds(&mut run, 1);
+    assert!((run.timeline.opened_best - 10.0).abs() < 1e-9);
+}
+
+#[test]
 fn the_best_ten_seconds_are_found_wherever_they_are() {
     let mut run = Made::new();
     for n in [0, 0, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 0, 1] {

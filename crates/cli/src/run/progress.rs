@@ -274,6 +274,12 @@ impl Progress {
         ended.map(|ended| self.publish(ended))
     }
 
+    /// Closes and returns the open second if all its parts are there. After [`Self::add`] has returned the previous
+    /// second, the added snapshot may be a whole second: that of the only remaining worker.
+    pub(crate) fn complete(&mut self) -> Option<(Second, Brief)> {
+        self.open.complete(self.parts).map(|ended| self.publish(ended))
+    }
+
     /// Closes and returns the open second if a core's snapshot is overdue.
     pub(crate) fn overdue(&mut self, now: Instant) -> Option<(Second, Brief)> {
         self.open.overdue(now).map(|ended| self.publish(ended))
@@ -442,6 +448,20 @@ mod tests {
         progress.add(&mut snapshot(0, 2_000));
         assert!(progress.add(&mut snapshot(LOST, 2_100)).is_none());
         assert!(progress.add(&mut snapshot(1, 2_001)).is_some());
+    }
+
+    #[test]
+    fn the_seconds_of_the_only_remaining_worker_end_when_they_arrive() {
+        let mut progress = progress();
+        progress.set_workers(2, true);
+        progress.add(&mut snapshot(0, 2_000));
+        progress.set_processes((1, 1), 1, Usage::default());
+        assert!(progress.add(&mut snapshot(LOST, 2_900)).is_none());
+        let at = |second: Option<(Second, Brief)>| second.map(|(second, _)| second.at_ms);
+        assert_eq!(at(progress.add(&mut snapshot(0, 3_000))), Some(2_000));
+        assert_eq!(at(progress.complete()), Some(3_000));
+        assert_eq!(at(progress.complete()), None);
+        assert_eq!(at(progress.add(&mut snapshot(0, 4_000))), Some(4_000));
     }
 
     #[test]

@@ -511,8 +511,8 @@ impl Running {
     }
 }
 
-/// Adds a core's snapshot. If this completes a second, publishes the second. Returns the criterion that ends the
-/// run, if there is one.
+/// Adds a core's snapshot. Publishes the seconds that this completes. Returns the criterion that ends the run, if there
+/// is one.
 fn measured(
     mut snapshot: Box<Snapshot>,
     run: &mut Spread,
@@ -522,20 +522,28 @@ fn measured(
 ) -> Option<Judged> {
     progress.set_processes((run.cores(), run.parts()), run.workers(), run.usage());
     progress.set_replays(run.replays());
-    let second = progress.add(&mut snapshot);
+    let mut second = progress.add(&mut snapshot);
     run.recycle(snapshot);
-    if second.is_some() {
-        watch.add(progress.last());
+    let mut ended = None;
+    loop {
+        if second.is_some() {
+            watch.add(progress.last());
+        }
+        if let Some((first_ms, _)) = progress.totals().span_ms() {
+            watch.begin(first_ms);
+        }
+        let judged = second.as_ref().and_then(|(second, _)| watch.close(second.at_ms));
+        ended = ended.or(judged);
+        let is_closed = second.is_some();
+        if is_closed {
+            progress.set_criteria(watch.lamps());
+        }
+        traces.tell(second, progress);
+        if !is_closed {
+            return ended;
+        }
+        second = progress.complete();
     }
-    if let Some((first_ms, _)) = progress.totals().span_ms() {
-        watch.begin(first_ms);
-    }
-    let ended = second.as_ref().and_then(|(second, _)| watch.close(second.at_ms));
-    if second.is_some() {
-        progress.set_criteria(watch.lamps());
-    }
-    traces.tell(second, progress);
-    ended
 }
 
 /// Reports the death of a worker: in the record, in the log and on the console. Returns the loss.

@@ -106,7 +106,8 @@ fn a_second_that_an_agent_kept_while_its_way_was_cut_stays_itself() {
                 ToWorker::Start { .. } => {
                     let mut report = |seq, began_ms| {
                         let mut report = second(seq, 5 + seq);
-                        report.snapshot.began_ms = began_ms;
+                        let snapshot = &mut report.snapshot;
+                        (snapshot.began_ms, snapshot.at_ms) = (began_ms, began_ms + 1_000);
                         say(FromWorker::Report(report));
                     };
                     if number == 0 {
