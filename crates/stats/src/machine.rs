@@ -114,7 +114,7 @@ impl Watch {
     pub fn look(&mut self) -> Machine {
         let mut now = Reading::now();
         if self.looks.is_multiple_of(TABLE_LOOKS) {
-            now.sockets.look_into_the_table();
+            now.sockets.read_states();
         }
         self.looks = self.looks.wrapping_add(1);
         let machine = Machine::between(&self.last, &now);

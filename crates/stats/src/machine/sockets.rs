@@ -69,7 +69,7 @@ impl Sockets {
     }
 
     /// Counts all sockets by state from the kernel's table, unless there are more than [`TABLE_LIMIT`].
-    pub(super) fn look_into_the_table(&mut self) {
+    pub(super) fn read_states(&mut self) {
         if self.in_use.saturating_add(self.time_wait) > TABLE_LIMIT {
             return;
         }
