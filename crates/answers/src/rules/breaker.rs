@@ -14,9 +14,9 @@ use super::figures::{
 use super::say::{found, time, words};
 use crate::verdict::{About, Confidence, Said};
 
-/// Share of errors from which a second counts as failing.
+/// Failed share of a second's requests from which the second counts as failing.
 const FAILING: f64 = 0.5;
-/// Share of errors below which a second counts as good.
+/// Failed share of a second's requests below which the second counts as good.
 const GOOD: f64 = 0.05;
 /// Smallest number of periods of failing seconds.
 const RUNS: usize = 3;
@@ -25,7 +25,7 @@ const ALIKE: f64 = 0.15;
 /// Largest standard deviation of the lengths of periods of failing seconds, in seconds; the larger of `ALIKE` and this
 /// limit counts.
 const ALIKE_S: f64 = 1.0;
-/// Largest ratio of the time of failures to the time of successful responses.
+/// Largest ratio of the median time of failed requests to the median response time in seconds without failures.
 const FASTER: f64 = 0.5;
 /// Number of seconds directly before a period of failures whose response time is compared with the usual response time.
 const BEFORE: usize = 2;
@@ -37,9 +37,9 @@ const MOST: f64 = 0.7;
 const NAMES: [&str; 4] = ["circuit", "breaker", "hystrix", "not permitted"];
 /// Largest z of the runs test for a finding: p < .001, one-sided.
 const CHANCE: f64 = -3.1;
-/// Smallest number of requests of a run.
+/// Smallest number of requests of a run for a finding.
 const SAMPLES: u64 = 1000;
-/// Smallest number of seconds of a run.
+/// Smallest number of seconds of a run for a finding.
 const SECONDS: usize = 30;
 
 pub(super) fn circuit_breaker(record: &Record) -> Said {

@@ -1,11 +1,12 @@
 //! Detects a target that processes a fixed number of requests at the same time, and a rate that no longer grows
 //! with the load.
 //!
-//! There are two ways to determine the number K. With a light load, in this run or in another one (Little's law): K =
-//! C·S₀. C is the rate that no longer grows, and S₀ is the time of a request alone. Without a light load, if completions
-//! are sparse: two completions closer together than the shortest service time cannot come from the same worker. So with K
-//! independent workers, pairs within a short slot are rarer by 1/K than by chance (the superposition of K renewal
-//! processes: D. R. Cox and P. A. W. Lewis, "The Statistical Analysis of Series of Events", 1966, chapter 8).
+//! A *worker* is a part of the target that processes one request at a time, such as a thread. There are two ways to
+//! determine their number K. With a light load, in this run or in another one (Little's law): K = C·S₀. C is the rate
+//! on the plateau, and S₀ is the time of a request alone. Without a light load, if completions are sparse: two
+//! completions closer together than the shortest service time cannot come from the same worker. So with K independent
+//! workers, pairs within a short slot are rarer by 1/K than by chance (the superposition of K renewal processes: D. R.
+//! Cox and P. A. W. Lewis, "The Statistical Analysis of Series of Events", 1966, chapter 8).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -80,16 +81,18 @@ const BETWEEN: usize = 3;
 /// Largest rate under a light load, as a share of the full rate, if there are several workers. If the rate stays the
 /// same, the load did not grow, and slower responses do not come from a queue.
 const LIGHT_RATE: f64 = 0.85;
-/// Largest share of failed requests at which failed requests also count as work.
+/// Failed share of all requests up to which failed requests also count as work of the target.
 const FAILED: f64 = 0.01;
-/// Quantile of the times of successful responses that represents the fastest ones.
+/// Quantile of successful responses' times that represents the time of the fastest ones.
 const AT_ONCE_OF: f64 = 0.01;
-/// Share of the fastest responses' time below which a failure was refused at once.
+/// Median time of failed requests, as a share of the time of the fastest successful responses, below which the failed
+/// requests count as refused immediately.
 const AT_ONCE: f64 = 0.5;
-/// Largest spread of the times of failures, as a share of their median, if they give up after a wait of fixed length.
+/// Largest spread (p5 to p95) of failed requests' times, as a share of their median, at which they count as given up
+/// after a wait of fixed length, such as a time limit.
 const ALIKE: f64 = 0.25;
-/// Smallest ratio of the spread of successful responses' times to that of failures' times, if failures give up after a
-/// wait of fixed length.
+/// Smallest ratio of the spread (p5 to p95) of successful responses' times to that of failed requests' times at which
+/// the latter count as given up after a wait of fixed length.
 const WIDER: f64 = 2.0;
 /// Range of the exponent with which response time grows over the load; 1 if only the queue grows.
 const SLOPE: (f64, f64) = (0.9, 1.1);
@@ -236,9 +239,9 @@ fn workers(record: &Record) -> Option<Workers> {
     Some(Workers { in_flight: in_flight.unwrap_or(found.in_flight), fails: true, ..found })
 }
 
-/// Returns true if requests that fail cause no work: they are refused at once, or give up after a wait of fixed
-/// length. Other failed requests, such as those whose assertions fail, occupy a worker, and their times vary as
-/// much as those of responses.
+/// Returns true if requests that fail cause no work: the target refuses them immediately, or they are given up after a
+/// wait of fixed length. Other failed requests, such as those whose assertions fail, occupy a worker, and their times
+/// vary as much as those of responses.
 fn fails_without_work(record: &Record) -> bool {
     let seconds = whole(record);
     let (good, failed) = (answers(seconds), hist(seconds, |s| &s.all.failed));
@@ -254,8 +257,8 @@ fn workers_of(record: &Record) -> Option<Workers> {
     by_little(record, &plateau).or_else(by_pairs)
 }
 
-/// Estimates the number of workers as the rate on the plateau times the time of a request alone. That time is taken
-/// from seconds with so few users that requests wait for each other by chance at most.
+/// Estimates the target's number of workers as the rate on the plateau times the time of a request alone. That time is
+/// taken from seconds with so few users that no request waits for another one, or only a few do by chance.
 fn by_little(record: &Record, plateau: &Plateau) -> Option<Workers> {
     if !record.has.users {
         return None;
@@ -496,8 +499,8 @@ pub(super) fn concurrency_limit(run: &Run<'_>) -> Said {
     )
 }
 
-/// Returns the finding about a run from another run with so light a load that requests do not wait, as in a search
-/// for capacity.
+/// Returns the finding about the concurrency of the target in `record`. The time of a request alone comes from another
+/// run, `light`, whose load is so light that requests do not wait, as in a search for capacity.
 pub(super) fn with_light_run(light: &Record, record: &Record) -> Option<Finding> {
     if requests(whole(record)) < 100 || rate_limit::rate_limit(record).is_found() {
         return None;

@@ -41,9 +41,10 @@ const BUILDS_UP: usize = 3;
 const WINDOWS: usize = 4;
 /// Length of a window in seconds; shorter in a short run.
 const WINDOW: usize = 5;
-/// Largest variation of the rate, beyond chance.
+/// Largest coefficient of variation of the request rate between windows, beyond chance, at which the rate counts as
+/// constant.
 const FLAT: f64 = 0.05;
-/// Largest variation of a label's median between windows.
+/// Largest coefficient of variation of a label's median times between windows at which responses stay slow.
 const FLAT_MEDIAN: f64 = 0.15;
 /// Largest variation of the rate if responses depend on each other: on a busy machine the limit itself varies.
 const UNSTEADY: f64 = 0.25;
@@ -149,7 +150,7 @@ fn window(seconds: &[Second]) -> usize {
     (seconds.len() / WINDOWS).clamp(1, WINDOW)
 }
 
-/// True if the variation of the rate is at most `most` plus the variation by chance.
+/// True if the coefficient of variation of the request rate between windows is at most `most` plus that by chance.
 fn is_flat(seconds: &[Second], most: f64) -> bool {
     let length = window(seconds);
     let rates: Vec<f64> = windows(seconds, length).iter().map(|w| w.rate).collect();

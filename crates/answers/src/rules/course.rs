@@ -26,7 +26,7 @@ const SECONDS: usize = 60;
 const STEP_WINDOW: usize = 5;
 /// Length in seconds of a window in which medians are compared to find a drift.
 const DRIFT_WINDOW: usize = 5;
-/// Smallest relative size of a step.
+/// Smallest relative change of the median response time that counts as a step, or as the effect of a warm-up.
 const SIZE: f64 = 0.1;
 /// Smallest number of windows on each side of a step: 30 s are 6 windows, minus 1 for the window that the step cuts.
 const LASTS: usize = 5;

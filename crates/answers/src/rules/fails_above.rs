@@ -31,7 +31,7 @@ use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 const ID: &str = "fails_above";
 
-/// Smallest number of failures for a threshold.
+/// Smallest number of failures that a limit can have caused, for a finding.
 const FAILURES: u64 = 100;
 /// Failed share of requests from which a piece of the run lies above the threshold.
 const FEW: f64 = 0.01;
@@ -47,7 +47,8 @@ const ABOVE: f64 = 0.9;
 const PIECES: usize = 8;
 /// Smallest number of failures in a piece of the run that determines the limit.
 const IN_PIECE: u64 = 10;
-/// Largest variation of the estimated limit between pieces of the run.
+/// Largest coefficient of variation of the estimated limit between pieces of the run, and largest share by which a
+/// piece with successful requests may exceed the limit.
 const FLAT: f64 = 0.1;
 /// Smallest ratio of the largest to the smallest load of the pieces of the run.
 const RANGE: f64 = 1.2;
@@ -66,7 +67,8 @@ const WITHIN: f64 = 0.25;
 const WITHIN_MS: f64 = 1.5;
 /// Share of the usual response time from which failures of one duration may come from a wait.
 const WAITS: f64 = 0.3;
-/// Largest ratio of the time of failures to the time of successful responses.
+/// Largest ratio of the median time of failed requests to that of successful ones at which the target refused the
+/// failed ones.
 const LONGER: f64 = 1.1;
 /// Failed share of requests that shows a limit on their number: at twice the load that the limit allows, half of them
 /// fail.

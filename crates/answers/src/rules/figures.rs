@@ -415,7 +415,7 @@ pub(crate) fn deviation(values: &[f64]) -> f64 {
     (squares / values.len().saturating_sub(1).max(1) as f64).sqrt()
 }
 
-/// Returns the coefficient of variation.
+/// Returns the coefficient of variation: the standard deviation as a share of the mean.
 pub(crate) fn variation(values: &[f64]) -> f64 {
     match mean(values) {
         0.0 => 0.0,

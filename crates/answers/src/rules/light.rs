@@ -9,7 +9,8 @@ use super::figures::{in_all, in_flight, mean, rate, whole, with_users};
 use super::say::words;
 use crate::verdict::{Said, Words};
 
-/// Share of a high load up to which a load is light.
+/// Largest share of the high load (users or requests in flight), or of the largest number of due starts, at which a
+/// second is under light load.
 const LIGHT: f64 = 0.5;
 /// Smallest number of samples under a light load.
 const LIGHT_SAMPLES: u64 = 10;

@@ -17,7 +17,7 @@ const RETRANSMITS_LEAST: u64 = 100;
 const SEGMENT: u64 = 1448;
 /// Smallest share of the machine's segments that belong to the run, where the record does not distinguish them.
 const OWN_LEAST: f64 = 0.25;
-/// Largest variation of the bytes per second of a line used to capacity, between blocks of seconds.
+/// Largest coefficient of variation, between blocks of seconds, of the bytes per second of a line used to capacity.
 const FLAT: f64 = 0.05;
 /// Length in seconds of a block of the run whose bytes per second are compared; a quarter of a shorter period.
 const BLOCK: usize = 10;

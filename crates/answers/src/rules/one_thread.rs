@@ -15,7 +15,7 @@ use crate::verdict::{Finding, Words};
 const ONE: (f64, f64) = (0.9, 1.08);
 /// Largest standard deviation of the processor use of one thread from second to second, in processors.
 const STEADY: f64 = 0.12;
-/// Smallest number of seconds with load.
+/// Smallest number of seconds under full load with a reading of the processor use.
 const LEAST: usize = 10;
 /// Shortest partial second in ms that is evidence of processor use.
 const WHOLE_MS: u32 = 900;

@@ -55,7 +55,8 @@ const FAILED: f64 = 0.05;
 /// A second, with the number of users that were due to start in it.
 type Starts<'r> = (&'r Second, u64);
 
-/// Returns the whole seconds with their starts: those that a rate required, or else the users that started.
+/// Returns each whole second with the number of users due to start in it: the number that the rate required, or, in a
+/// run without a rate, the number of users that did start.
 fn starts(record: &Record) -> Vec<Starts<'_>> {
     let seconds = whole(record);
     if sum(seconds, |s| s.due) > 0 {

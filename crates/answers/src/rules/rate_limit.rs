@@ -38,7 +38,8 @@ const OFFERED: f64 = 0.3;
 const EQUAL: f64 = 0.1;
 /// Failed share from which a label counts as having no responses.
 const MOSTLY: f64 = 0.95;
-/// Largest ratio of the time of refusals to the time of responses.
+/// Largest ratio of the median time of failed requests to the p90 of the times of all requests at which the failed ones
+/// count as refused.
 const FASTER: f64 = 0.5;
 /// Smallest number of requests for a limit that only the constant rate shows.
 const SAMPLES: u64 = 1000;
@@ -49,13 +50,14 @@ const SECONDS: usize = 30;
 const WINDOW: usize = 5;
 /// Smallest number of windows in which the rate of delayed responses is measured.
 const WINDOWS: usize = 6;
-/// Largest variation of the rate of delayed responses between windows.
+/// Largest coefficient of variation of the rate of delayed responses between windows.
 const FLAT: f64 = 0.05;
-/// Smallest number of samples under light load.
+/// Smallest number of samples under light load from which the time of a request alone is known.
 const ALONE: u64 = 20;
-/// Smallest number of requests in flight under full load.
+/// Smallest mean number of requests in flight under full load at which requests wait.
 const WAITS: f64 = 1.5;
-/// Largest number of workers that would cause the rate: it is below what a single worker can do.
+/// Number of workers that would cause the rate (the rate times the time of a request) below which workers are not the
+/// limit: a single worker could do more.
 const LESS_THAN_ONE: f64 = 0.7;
 /// Header names in responses that identify a rate limiter.
 const HEADERS: [&str; 3] = ["retry-after:", "x-ratelimit-", "ratelimit-"];

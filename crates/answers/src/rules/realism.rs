@@ -11,7 +11,8 @@ use crate::verdict::{About, Confidence, Finding, Said};
 const CACHED: f64 = 0.2;
 /// Smallest number of kept samples from which the share of responses from a cache is estimated.
 const KEPT: usize = 10;
-/// Smallest relative fall of the median that shows that the cache fills.
+/// Smallest relative fall of the median response time, from the first to the last quarter of the run, that shows that
+/// the cache fills.
 const FALLS: f64 = 0.3;
 /// Number of labels above which the names of labels contain data.
 const LABELS: u64 = 500;

@@ -13,9 +13,10 @@ use super::figures::{in_flight, mean, median};
 
 /// Numbers of adjacent 100 ms slots that are combined into one slot.
 const WIDTHS: [usize; 3] = [1, 2, 5];
-/// Smallest lower bound of the variance, as a share of the mean, at which the rule decides.
+/// Smallest lower bound of the variance of completions per slot, as a share of their mean, at which the rule decides.
 const BOUND: f64 = 0.3;
-/// Largest variance of responses that depend on each other, as a share of the lower bound.
+/// Largest observed variance of completions per slot, as a share of its lower bound, at which responses depend on each
+/// other.
 const SHARE: f64 = 0.6;
 /// Smallest number of independent values for a mean of variances. With them, the standard error is a fifth of the
 /// variance.

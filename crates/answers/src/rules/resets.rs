@@ -22,7 +22,7 @@ const QUIET_SECONDS: usize = 10;
 const QUIET_SAMPLES: u64 = 300;
 /// Smallest share of the seconds above the threshold that have resets.
 const ABOVE: f64 = 0.5;
-/// Share of all resets that may lie below the threshold.
+/// Largest share of all resets that may lie below the threshold.
 const FEW: f64 = 0.02;
 /// Smallest ratio of the share of resets in the upper half of the loads above the threshold to that in the lower half.
 const GROWS: f64 = 1.4;

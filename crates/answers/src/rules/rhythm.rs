@@ -11,13 +11,14 @@ use crate::verdict::{About, Confidence, Finding};
 
 /// Smallest number of slow periods with a known start.
 const TIMES: usize = 3;
-/// Largest variation of the intervals between slow periods.
+/// Largest coefficient of variation of the intervals between the starts of slow periods that count as equal.
 const EVEN: f64 = 0.15;
-/// Largest difference between the lengths of slow periods in seconds.
+/// Largest difference in seconds between the longest and the shortest slow period if their lengths count as equal.
 const ALIKE: usize = 1;
 /// Largest share of the run that slow periods take.
 const MOST: f64 = 0.4;
-/// Quantile of the response times that must be higher in slow periods.
+/// Quantile of the response times that must be longer in slow periods than in other seconds, by the square root of
+/// `SLOWER`.
 const MANY: f64 = 0.75;
 
 /// Returns the slow periods as ranges of second indexes, if they are far enough above the other seconds (`clear`).

@@ -3,7 +3,7 @@
 use super::figures::Span;
 use crate::verdict::{About, Confidence, Evidence, Finding, Said, Subject, Words};
 
-/// Builds a string in both languages from two format strings.
+/// Builds a string in English and Chinese from two format strings.
 macro_rules! words {
     ($en:literal, $zh:literal $(,)?) => {
         $crate::verdict::Words { en: format!($en), zh: format!($zh) }

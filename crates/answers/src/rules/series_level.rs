@@ -18,11 +18,11 @@ const BEFORE: usize = 5;
 const ON_IT: usize = 10;
 /// Smallest share of seconds on the level among all seconds after the level is first reached.
 const STAYS: f64 = 0.95;
-/// Largest initial value as a share of the level.
+/// Largest value of the series in the first `BEFORE` seconds, as a share of the level.
 const BEGINS: f64 = 0.6;
 /// Smallest ratio by which both users and response times grow on the level.
 const GROWS: f64 = 1.3;
-/// Number of seconds at each end of the level that are compared.
+/// Number of seconds at each end of the level whose mean response times are compared.
 const END: usize = 5;
 
 /// Adds the findings from the series of a run, unless the generator is in doubt.

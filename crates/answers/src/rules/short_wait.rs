@@ -21,13 +21,13 @@ use super::say::{found, time, words};
 use crate::distribution::student_quantile;
 use crate::verdict::{About, Confidence, Said, Words};
 
-/// Smallest number of errors of the target itself.
+/// Smallest number of errors of the target itself, for a finding.
 const FAILURES: u64 = 30;
 /// Smallest share of the target's own errors among all errors.
 const MOST: f64 = 0.95;
 /// Failed share of a label's requests from which the label is left out.
 const PART: f64 = 0.97;
-/// Smallest number of successful responses.
+/// Smallest number of successful responses of the labels with errors, for a finding.
 const ANSWERS: u64 = 100;
 /// Shortest and longest time of the failures in ms.
 const LENGTH: (f64, f64) = (2.0, 120_000.0);
@@ -52,7 +52,7 @@ const POOLS: [&str; 7] = [
 const WITHIN: f64 = 0.25;
 /// Range in ms in which nine of ten failures lie; the larger of `WITHIN` and this range counts.
 const WITHIN_MS: f64 = 1.5;
-/// Smallest ratio of the spread of responses' times to that of failures' times.
+/// Smallest ratio of the spread (p5 to p95) of successful responses' times to that of failed requests' times.
 const WIDER: f64 = 2.0;
 /// Largest ratio of the fastest responses' time to the time of failures: the latter is then not network time.
 const FASTER: f64 = 0.7;

@@ -24,9 +24,9 @@ const BEFORE: u64 = 10;
 const MISSING: f64 = 12.0;
 /// Number of slots of 100 ms on each side of a silence from which the usual rate of responses is taken.
 const AROUND: usize = 50;
-/// Smallest number of requests that waited.
+/// Smallest number of requests that waited during a silence, whether answered later or given up, for a finding.
 const WAITED: u64 = 3;
-/// Smallest mean number of requests that waited at the same time.
+/// Smallest mean number of requests that waited at the same time during a silence, for a finding.
 const AT_A_TIME: f64 = 2.5;
 /// Smallest excess over the usual time, as a share of it, for a request that waited; `LONGER_MS` is added.
 const LONGER: f64 = 0.5;

@@ -31,9 +31,11 @@ const LEAST: f64 = 0.03;
 const MOST: f64 = 0.7;
 /// Smallest number of seconds with the usual speed after a slow period, and before it.
 const AROUND_S: f64 = 4.0;
-/// Largest ratio between the times on both sides of a slow period.
+/// Largest ratio between the mean times before and after a slow period at which they count as equal, and between the
+/// median times of both halves of the time after it at which responses no longer become faster.
 const ALIKE: f64 = 1.25;
-/// Smallest speed-up from the first to the last third of a slow period that counts as gradual.
+/// Smallest ratio of the mean time in the first third of a slow period to that in its last third at which responses
+/// become faster gradually: each third is faster than the one before by at least the square root of this ratio.
 const FASTER: f64 = 1.5;
 /// Returns the slow periods as ranges of second indexes: one or two periods, if all other seconds are similar.
 fn slower(seconds: &[Second], values: &[f64], clear: f64) -> Vec<Range<usize>> {

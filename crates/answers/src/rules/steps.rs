@@ -8,7 +8,7 @@ use super::run::Run;
 
 /// Smallest length in seconds of each side of a step.
 const AROUND_S: f64 = 2.9;
-/// Largest ratio between the two halves of each side of a step.
+/// Largest ratio between the median times of the two halves of a side of a step at which that side has no trend.
 const FLAT: f64 = 1.2;
 
 /// A step: the second from which responses are slower until the end, with constant times before and after it.

@@ -13,13 +13,13 @@ use super::figures::{deviation, mean, ms, span};
 use super::say::{found, time, words};
 use crate::verdict::{About, Confidence, Finding};
 
-/// Smallest number of requests.
+/// Smallest number of first requests of a label for a finding.
 const LEAST: u64 = 20;
-/// Largest share of failures.
+/// Largest failed share of the first requests of a label for a finding.
 const FAILED: f64 = 0.05;
-/// Smallest time in ms of the longest request.
+/// Smallest time in ms of the longest of these requests.
 const LONG_MS: f64 = 2000.0;
-/// Smallest ratio of the longest time to the shortest time.
+/// Smallest ratio of the time of the longest of these requests to that of the shortest one.
 const LONGER: f64 = 4.0;
 /// Largest difference in ms between the mean starts of requests that end in different seconds, if they started at once;
 /// `AT_ONCE` is added. The end of a request is known to a slot of 100 ms, so a mean start is off by at most 50 ms.

@@ -14,15 +14,17 @@ use super::short_wait::short_wait;
 use crate::shared::target_is_here;
 use crate::verdict::{About, Confidence, Said, Words};
 
-/// Smallest number of errors or closes of the same age.
+/// Smallest number of failed requests of the same age (time from start to failure), or of closed connections of the
+/// same age (silence before the close), for a finding.
 const SAME_LEAST: u64 = 10;
-/// Smallest share of errors or closes of the same age among all errors or closes.
+/// Smallest share that the failed requests, or the closed connections, of the same age have among all failed requests,
+/// or all closed connections.
 const SAME_SHARE: f64 = 0.5;
-/// Largest relative spread of equal ages of errors or closes.
+/// Largest spread of ages of failed requests or closed connections that count as equal, as a share of the lowest age.
 const WITHIN: f64 = 0.05;
-/// Largest spread of equal ages of errors in ms; the larger of both limits counts.
+/// Largest spread in ms of ages of failed requests that count as equal; the larger of `WITHIN` and this limit counts.
 const WITHIN_MS: f64 = 50.0;
-/// Shortest age of errors in ms.
+/// Shortest age in ms of failed requests that a time limit may have ended.
 const SHORTEST: f64 = 1000.0;
 /// Largest spread in ms of equal silences of held connections: silences are counted in whole seconds.
 const SILENCE_WITHIN_MS: f64 = 1000.0;

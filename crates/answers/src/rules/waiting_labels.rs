@@ -12,7 +12,7 @@ use crate::verdict::Words;
 
 /// Largest growth of the times of a label that does not wait, as a share of the growth of the label that waits most.
 const NONE: f64 = 0.1;
-/// Smallest number of requests of a label under each load.
+/// Smallest number of requests of a label under light load, and under full load, for a comparison of its times.
 const LEAST: u64 = 20;
 
 /// Growth in ms of a label's median time from light load to full load, with the label's numbers of requests under both
