@@ -1,4 +1,5 @@
-//! Exchanges by class. A class is a server address, or a value of one response header.
+//! Counts and times of exchanges by class. A class is a group of exchanges: those with one server address, or those
+//! with one value of a response header.
 //!
 //! The number of classes is limited by [`MAX_CLASSES`]; exchanges of further classes are not classified. Finding a
 //! known class costs a hash and no allocation; counting in it costs neither.
@@ -24,7 +25,7 @@ impl ClassId {
     pub const NONE: Self = Self(0);
 }
 
-/// The metrics of one class in an interval.
+/// The metrics of the exchanges of one class in an interval.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClassDelta {
     /// The header's name. If empty, the value is a server address.
@@ -36,7 +37,7 @@ pub struct ClassDelta {
     pub opened: u64,
     /// Elapsed times in µs.
     pub service: Bins,
-    /// Labels that occurred in this class for the first time on their core.
+    /// Labels of which the class had its first sample on a core in this interval.
     pub labels: Vec<Arc<str>>,
 }
 
@@ -91,7 +92,7 @@ struct Counted {
     /// True if the class appears in the next interval even without counts.
     marked: bool,
     service: Tray,
-    /// Labels that occurred in the class.
+    /// Labels of the samples in the class.
     labels: Vec<LabelId>,
     /// Number of labels that have been drained already.
     handed: usize,

@@ -1,5 +1,5 @@
-//! Samples that are stored in full as evidence: the first of each error cause, the slowest of each label and minute,
-//! and a few random ones.
+//! Samples that are stored as evidence, with excerpts of their texts: the first of each error cause, the slowest of
+//! each label and minute, and a few random ones.
 //!
 //! Choosing a sample costs a few comparisons. Each reason has its own shelf, so that no reason displaces another; a
 //! sample with two reasons is stored on both shelves. Random samples are those with the smallest random numbers, so the
@@ -44,7 +44,7 @@ pub enum Why {
     Random,
 }
 
-/// A sample that is stored in full.
+/// A sample that is stored as evidence, with excerpts of its texts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Example {
     pub why: Why,
@@ -168,7 +168,7 @@ impl Shelf {
     }
 }
 
-/// Chooses the samples of a core that are stored in full, and stores them.
+/// Chooses the samples of a core that are stored as evidence, and stores them.
 #[derive(Debug)]
 pub(crate) struct Keeper {
     errors: Shelf,

@@ -11,8 +11,8 @@
 //! | `hist`, `tally`, `phases`, `counter`, `span`, `close`, `cause` | the stores: histograms, sums of a label, time by
 //! phase, counters, phases of connections, ends of connections, errors by cause |
 //! | `checks`, `number` | responses that assertions checked; numbers that a plan extracts from responses |
-//! | `class`, `kept`, `stalled` | exchanges by address and header; samples stored in full; samples that a stall made
-//! longer |
+//! | `class`, `kept`, `stalled` | exchanges by address and header; samples stored as evidence; samples that a stall
+//! made longer |
 //! | `snapshot`, `open_second`, `totals` | a second of one core; a second of all cores, merged; the whole run, merged |
 //! | `aggregate`, `summariser` | JMeter's report and its `summary` lines |
 //! | `snapshot_file`, `timeline`, `flow` | `seconds.jsonl`, peaks and sums over a run, WebSocket connections per second

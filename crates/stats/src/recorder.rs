@@ -1,4 +1,4 @@
-//! Records the samples of one core.
+//! Counts the samples of one core.
 //!
 //! A recorder is owned by its core, so it needs no locks. A label without samples in an interval is only a name and a
 //! number. A label with samples in the interval has a `Place`: a tally and six histograms. The histograms' bins are in
@@ -75,7 +75,7 @@ pub struct Recorder {
     /// Scratch buffer for an address as text.
     text: String,
     keeper: Keeper,
-    /// End of the current minute, epoch ms: in each minute, the slowest sample of each label is stored in full.
+    /// End of the current minute, epoch ms: in each minute, the slowest sample of each label is stored as evidence.
     minute_ends: i64,
     stalled: Counted,
     /// Sums of numbers that the plan extracts from responses, indexed by the number of the series.
@@ -185,13 +185,13 @@ impl Recorder {
         &self.labels[label.0 as usize * 2].name
     }
 
-    /// Returns the class of exchanges with this value of a header. With an empty header name, `value` is an address of
-    /// a server.
+    /// Returns the class under which exchanges with this value of a response header are counted. With an empty header
+    /// name, `value` is an address of a server.
     pub fn class(&mut self, header: &str, value: &str) -> ClassId {
         self.classes.intern(header, value)
     }
 
-    /// Returns the class of exchanges with the server at this address.
+    /// Returns the class under which exchanges with the server at this address are counted.
     pub fn class_of(&mut self, address: SocketAddr) -> ClassId {
         self.text.clear();
         let _ = write!(self.text, "{address}");
@@ -214,13 +214,13 @@ impl Recorder {
         self.classes.opened(class);
     }
 
-    /// Draws the random number of a sample that begins, for the random choice of samples to store in full.
+    /// Draws the random number of a sample that begins, for the random choice of samples to store as evidence.
     #[inline]
     pub fn draw(&mut self) -> Draw {
         self.keeper.draw()
     }
 
-    /// Stores a sample in full, for the reasons that [`Self::record`] and [`Self::error`] returned.
+    /// Stores a sample with excerpts of its texts, for the reasons that [`Self::record`] and [`Self::error`] returned.
     #[cold]
     pub fn keep(&mut self, reasons: Reasons, sample: &Sample, texts: &Texts<'_>) {
         let label = &self.labels[sample.label.0 as usize * 2].name;
@@ -228,8 +228,8 @@ impl Recorder {
         self.keeper.keep(reasons, sample, label, address, texts);
     }
 
-    /// Records a sample. A sample cut by the end of the run is counted separately and in no other metric. Returns
-    /// the reasons why the sample should be stored in full by [`Self::keep`].
+    /// Counts a sample in the statistics of the core. A sample cut by the end of the run is counted separately and in
+    /// no other metric. Returns the reasons why the sample should be stored by [`Self::keep`].
     #[inline]
     pub fn record(&mut self, sample: &Sample) -> Reasons {
         let at = sample.label.0 * 2 + u32::from(sample.transaction);
@@ -281,7 +281,7 @@ impl Recorder {
     }
 
     /// Counts a failed sample under its cause. The sample itself is passed to [`Self::record`]. A sample cut by the end
-    /// of the run is no error. Returns true if the sample should be stored in full by [`Self::keep`].
+    /// of the run is no error. Returns true if the sample should be stored by [`Self::keep`].
     #[cold]
     pub fn error(&mut self, sample: &Sample, code: &str, message: &str) -> bool {
         if sample.outcome == Outcome::CutByEnd {

@@ -127,7 +127,8 @@ pub struct Sample {
     pub phases: Phases,
     /// Classes in which the sample is counted: that of the server's address, and that of the chosen header's value.
     pub classes: [ClassId; 2],
-    /// Random number drawn at the start by [`crate::Recorder::draw`]; it decides whether the sample is stored in full.
+    /// Random number drawn at the start by [`crate::Recorder::draw`]; it decides whether the sample is stored as
+    /// evidence.
     pub draw: Draw,
 }
 

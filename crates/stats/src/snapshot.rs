@@ -70,7 +70,7 @@ pub struct Snapshot {
     pub closes: Vec<Close>,
     /// Exchanges by class, one entry per class.
     pub classes: Vec<ClassDelta>,
-    /// Samples that are stored in full, for any reason.
+    /// Samples that are stored as evidence, for any reason.
     pub kept: Vec<Example>,
     /// Counts and times of the samples that a stall made longer.
     pub stalled: Stalled,

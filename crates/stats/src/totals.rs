@@ -1,7 +1,8 @@
 //! All measurements of a run: the merged snapshots of all cores.
 //!
 //! Each label and kind (request, transaction) has a tally, exact milliseconds for JMeter's formulas, and histograms in
-//! µs. Adding a snapshot costs its bins. Memory depends on the spread of values and is a few tens of KB per label.
+//! µs. The time to add a snapshot is proportional to its number of bins. Memory depends on the spread of values and is
+//! a few tens of KB per label.
 use std::collections::HashMap;
 use std::sync::Arc;
 
