@@ -429,7 +429,7 @@ impl Gathered {
         }
     }
 
-    /// Records a failed transaction. Its cause counts only if the transactions of its label turn out to be
+    /// Stores the cause of a failed transaction. The cause counts only if the transactions of its label turn out to be
     /// requests.
     fn fail_transaction(
         &mut self,

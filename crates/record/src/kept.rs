@@ -1,4 +1,5 @@
-//! Samples that are kept in full as evidence. Their number and size are bounded, and secrets are masked.
+//! Samples that are kept as evidence, with excerpts of their texts. Their number and size are bounded, and secrets are
+//! masked.
 
 use std::sync::Arc;
 

@@ -10,7 +10,7 @@
 //! | `frame` | the facts of a run: program, plan, machine, load, end |
 //! | `second`, `labels` | the metrics of one second: by label, by phase, of the generator, of the targets |
 //! | `fact`, `alert` | effective settings of watched hosts; alerts that fired |
-//! | `kept` | samples kept in full: errors, the slowest, a few chosen at random |
+//! | `kept` | samples kept as evidence: errors, the slowest, a few chosen at random |
 //! | `recording`, `gather`, `fold` | writing the snapshots of a run as seconds; folding labels that differ only in ids |
 //! | `coarse`, `sum`, `compact` | joining the seconds of a long run into intervals; sums of parts; compacting a file |
 //! | `file`, `read` | the file format; reading a file |

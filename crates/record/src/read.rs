@@ -173,7 +173,7 @@ struct Reading {
     damage: Damage,
     odd: u64,
     length_ms: Option<i64>,
-    /// Samples kept in full, with their ranks. Of the random samples, those with the smallest ranks are selected.
+    /// Samples kept as evidence, with their ranks. Of the random samples, those with the smallest ranks are selected.
     kept: Vec<(Kept, u64)>,
 }
 
@@ -196,8 +196,8 @@ impl Damage {
         self.is_open = true;
     }
 
-    /// Records that valid data from `begin_ms` to `end_ms` follows. After damaged bytes, the time between the last
-    /// valid second and `begin_ms` counts as missing.
+    /// Stores the end of valid data that follows, from `begin_ms` to `end_ms`. After damaged bytes, the time between
+    /// the last valid second and `begin_ms` counts as missing.
     fn goes_on(&mut self, begin_ms: i64, end_ms: i64) {
         let last_ms = self.last_ms.replace(end_ms);
         if std::mem::take(&mut self.is_open) {

@@ -116,7 +116,7 @@ impl Recording {
         (self.frame.load.length_ms, self.written.frame) = (Some(length_ms), false);
     }
 
-    /// Records that requests go to this machine.
+    /// Stores the fact that requests go to this machine, unless it is already stored.
     pub fn set_target_is_here(&mut self) {
         if !self.frame.target_is_here {
             (self.frame.target_is_here, self.written.frame) = (true, false);
@@ -270,7 +270,7 @@ impl Recording {
         })
     }
 
-    /// Records which labels had samples in a class for the first time on a core.
+    /// Adds the pairs of a class and of labels of which the class had its first sample on a core.
     fn serve(&mut self, class: u32, labels: &[Arc<str>]) {
         for label in labels {
             let pair = (class, self.names.label(label, false));
@@ -391,7 +391,7 @@ impl Recording {
         self.open.0.len() - before
     }
 
-    /// Adds a sample that is kept in full, and assigns numbers to its label and cause.
+    /// Adds a sample that is kept as evidence, and assigns numbers to its label and cause.
     pub fn keep(&mut self, kept: Kept, label: &Arc<str>) {
         self.push_kept(kept, label, 0);
     }

@@ -178,8 +178,8 @@ fn known<'t>(
     threads.entry(thread.into()).or_default()
 }
 
-/// Records that the last transaction contains rows, if the times are within it. `own` is the label if the row
-/// itself is a transaction: a transaction never contains another one of its label.
+/// Marks the last transaction of a thread as one that contains rows, if the times of a row are within it. `own` is the
+/// label if the row itself is a transaction: a transaction never contains another one of its label.
 fn find_around(
     last: &Thread,
     transactions: &mut HashMap<u32, Transaction>,
