@@ -358,7 +358,8 @@ fn percentiles(of: &Tails) -> Curves {
     }
 }
 
-/// Returns the table of other changes.
+/// Returns the table of changes that are not in the table of metrics: errors by cause, connections, addresses, watched
+/// hosts and settings.
 pub(crate) fn changed(page: &ComparisonPage) -> Table {
     let row = |one: &Changed| {
         let what = Cell::words(one.what.clone()).class("hostile");

@@ -50,7 +50,8 @@ pub struct ComparisonPage {
     pub times: Times,
     pub rows: Vec<Row>,
     pub tails: Vec<Tails>,
-    /// The time that criteria judge, at each load of two sweeps; `None` for two runs.
+    /// Times of both sides at each load of two sweeps, for the statistic that criteria judge, such as p95; `None` for
+    /// two runs.
     pub loads: Option<Loads>,
     pub changed: Vec<Changed>,
     pub notes: Vec<Words>,

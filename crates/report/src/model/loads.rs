@@ -8,10 +8,10 @@ use serde::Serialize;
 use super::comparison::Compared;
 use crate::captions;
 
-/// The judged time of both sides at each load.
+/// Times of both sides at each load of two sweeps, for the statistic that criteria judge, such as p95.
 #[derive(Debug, Serialize)]
 pub struct Loads {
-    /// Name of the compared time.
+    /// Name of the compared statistic, such as p95.
     pub name: Words,
     pub at: Vec<AtLoad>,
     /// Largest change of side B relative to A that a criterion allows; `None` without such a criterion.
@@ -29,7 +29,8 @@ pub struct AtLoad {
 }
 
 impl Loads {
-    /// Finds the time that the criteria judge: p95 if they judge none. Returns `None` for two runs, which have no loads.
+    /// Finds the statistic of times that the criteria judge: p95 if they judge none. Returns `None` for two runs, which
+    /// have no loads.
     pub(super) fn new(points: &[Compared<'_>]) -> Option<Self> {
         let comparison = points.iter().find_map(|point| point.comparison)?;
         points.iter().find(|point| point.at.is_some())?;

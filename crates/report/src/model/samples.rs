@@ -1,4 +1,4 @@
-//! The samples of a page that were kept in full.
+//! The samples of a page that were kept as evidence.
 
 use record::Record;
 use record::kept::Why;
