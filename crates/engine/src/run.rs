@@ -102,7 +102,7 @@ pub struct Run {
     changes: HashMap<GroupId, u32>,
     /// Groups that were started most recently.
     batch: Vec<GroupId>,
-    /// Number of changes of the load so far.
+    /// Number of changes to users or rates that the run has received; pauses do not count.
     changed: u32,
     stopped: bool,
     ended: bool,
@@ -353,7 +353,8 @@ impl Run {
         true
     }
 
-    /// Returns the number of changes of the load so far.
+    /// Returns the number of changes to users or rates that the run has received, including those for groups that did
+    /// not run; pauses do not count.
     pub fn changes(&self) -> u32 {
         self.changed
     }

@@ -39,7 +39,8 @@ impl Context<'_> {
         branches.in_flight as u32
     }
 
-    /// Records that an action in a branch ends the user. The user ends after its other branches have ended.
+    /// Marks the branches of a Parallel Controller as stopped, because an action in one of them ends the user. The user
+    /// ends after its other branches have ended.
     pub(crate) fn stop_around(&mut self, index: UserId) {
         let parent = self.users[index].branch_of;
         if parent != NO_USER

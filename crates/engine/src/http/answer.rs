@@ -335,7 +335,7 @@ fn end_failed(
     }
 }
 
-/// Records the metrics that response headers report for user-defined series.
+/// Adds the metrics that response headers report to the user-defined series.
 #[inline]
 fn read_series(cx: &mut Context<'_>, head: &[u8]) {
     let recorder = &mut cx.recorder;
@@ -345,7 +345,8 @@ fn read_series(cx: &mut Context<'_>, head: &[u8]) {
 /// Maximum length in bytes of a header value that classifies exchanges.
 const LONGEST_CLASS: usize = 100;
 
-/// Returns the class of a response, taken from the value of the header `name`; `ClassId::NONE` without that header.
+/// Returns the class under which the statistics count a response: that of its value of the header `name`;
+/// `ClassId::NONE` without that header.
 fn class_of(head: &[u8], name: &str, recorder: &mut Recorder) -> ClassId {
     let mut lines = head.split(|byte| *byte == b'\n').skip(1);
     let value = lines.find_map(|line| {
@@ -364,7 +365,8 @@ enum Seen {
     GoesOn,
     /// The response is the last one of a chain of redirects.
     Chain,
-    /// The response is the sample's final response. If `filled` is true, the result was filled from it.
+    /// The response is the sample's final response. If `filled` is true, the parts of the response are in the result;
+    /// otherwise no element of the plan reads them.
     Whole { filled: bool },
     /// The response is the sample's final response, and the sample fails with an exception.
     Thrown,

@@ -35,7 +35,7 @@ pub(crate) enum Answered {
     Nothing,
 }
 
-/// Looks up a request that is about to be sent. `cookies`: value of its `Cookie` header.
+/// Looks up the cached response to a request that is about to be sent. `cookies`: value of its `Cookie` header.
 pub(crate) fn look_up(
     cx: &mut Context<'_>,
     index: UserId,

@@ -7,8 +7,8 @@ use crate::context::Context;
 use crate::ids::UserId;
 
 /// Evaluates a sampler's name that calls functions, when the first request of a sample is built: functions may have
-/// side effects. If sub-results keep their URL as label, JMeter evaluates the name at this point only for a sample
-/// without an HTTP client (`no_client`).
+/// side effects. If sub-results keep their URL as label, JMeter evaluates the name at this point only if it cannot
+/// create an HTTP client for the sample, as with an unknown implementation (`no_client`).
 pub(crate) fn begin(cx: &mut Context<'_>, index: UserId, id: SamplerId, no_client: bool) {
     let counts = cx.plan.samplers[id.0 as usize].name.calls();
     if counts && (no_client || !cx.run.settings.results.keep_sub_labels) {

@@ -281,7 +281,8 @@ fn fail(
     cx.conclude(index, id, timing, Outcome::Other, Some(result));
 }
 
-/// Records a script's request, such as to leave a loop or to stop its user. Reports a request to stop the test.
+/// Stores a script's request, such as to leave a loop or to stop its user, unless the user has a stronger one. Reports
+/// a request to stop the test.
 fn apply_ask(cx: &mut Context<'_>, index: UserId, ask: Request) {
     if matches!(ask, Request::StopTest | Request::StopTestNow) {
         let _ = cx.reports.send(Report::StopTest { now: ask == Request::StopTestNow });

@@ -180,8 +180,8 @@ impl Net {
         false
     }
 
-    /// Records the addresses of a name if it has several of the same family, because users want to see which
-    /// addresses are used.
+    /// Lists the addresses of a name in the statistics if it has several of the same family, because users want to see
+    /// the addresses in use.
     pub(crate) fn record_addresses(&self, route: RouteId, recorder: &mut Recorder) {
         let addresses = &self.routes[route].addresses;
         let Some(first) = addresses.first() else { return };

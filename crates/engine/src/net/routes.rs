@@ -35,7 +35,7 @@ pub(crate) struct Route {
     pub(crate) found_as: Vec<String>,
     /// True if the last response body from this route was large and was not read by any element.
     pub(crate) large_unread: bool,
-    /// The class of the address to which the route's last WebSocket was opened.
+    /// Class under which the statistics count the address to which the route's last WebSocket was opened.
     pub(crate) class: ClassId,
     /// True if the slot is free for another route.
     pub(crate) forgotten: bool,

@@ -1,7 +1,10 @@
-//! TLS of a run: its properties, the session cache of a connection, and the client certificate that it presents.
+//! TLS of a run: its properties, the configurations of its users with their caches of TLS sessions, and the client
+//! certificates that users present.
 //!
-//! Trust store, key store and cipher suites are read once, before the first user. A user gets its own configuration
-//! with its first secure connection, and drops it when an iteration counts as a different user.
+//! Trust store, key store and cipher suites are read once, before the first user. If all users of a core share their
+//! TLS sessions, they also share one configuration. Otherwise, or if a variable selects the client key, each user gets
+//! a separate configuration with the first secure connection, and drops it when an iteration counts as a different
+//! user.
 
 use std::sync::Arc;
 

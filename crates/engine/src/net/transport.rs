@@ -42,7 +42,7 @@ pub(crate) struct Tls {
 /// The duration and processor time of a handshake so far.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HandshakeCost {
-    /// Time at which the TCP connection was established.
+    /// Time at which the TLS handshake began.
     pub(crate) began: Nanos,
     /// Processor time of the handshake so far, in nanoseconds.
     pub(crate) cpu: u64,
@@ -154,7 +154,7 @@ impl Transport {
         Ok(all)
     }
 
-    /// Starts a handshake on the connection, which has been established since `began`.
+    /// Starts a TLS handshake on the connection. `began` is the present time.
     pub(crate) fn start_tls(&mut self, client: Client, began: Nanos) {
         let effort = HandshakeCost { began, cpu: 0 };
         self.layers.get_or_insert_default().tls =

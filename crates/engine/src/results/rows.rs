@@ -106,7 +106,7 @@ impl Rows {
         let _ = self.to_writer.send(Job::Response { path, bytes });
     }
 
-    /// Counts a response that may not be saved. The reason is reported once.
+    /// Makes the writer count a response that must not be saved as a file. Only the first reason is reported.
     pub(crate) fn refuse(&mut self, why: String) {
         let _ = self.to_writer.send(Job::Refused(why));
     }

@@ -98,7 +98,8 @@ impl Evaluated {
     }
 
     /// Returns, for each main group, the load that the user has set by its name. Groups without such a load get empty
-    /// settings.
+    /// settings; `None` leaves a group without users. The error is about a name that no main group has, or several
+    /// have.
     fn asks_by_name(
         &self,
         main: &[usize],

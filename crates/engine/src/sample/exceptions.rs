@@ -55,7 +55,7 @@ impl Samples {
     }
 }
 
-/// Checks for an exception that ends the user. Logs it and returns true if there is one.
+/// Logs the exception that ends the user, if there is one. Returns true in this case.
 pub(crate) fn ends_user(cx: &mut Context<'_>, index: UserId) -> bool {
     let Some(thrown) = cx.texts.thrown.take() else { return false };
     cx.log(format!("user stopped: {}: {thrown}", cx.thread_name(index)));

@@ -233,7 +233,7 @@ impl Samples {
     }
 }
 
-/// Records the metrics of series that a sample's post-processors have extracted into variables, if the sample got a
+/// Adds the metrics that a sample's post-processors have extracted into variables to their series, if the sample got a
 /// response.
 fn count_numbers(
     cx: &mut Context<'_>,

@@ -225,7 +225,7 @@ impl Sessions {
     pub(crate) fn close(&mut self, around: &mut Around<'_>, ticket: Ticket, counter: Counter) {
         let id = std::mem::replace(&mut self.exchanges[ticket].line, LineId::NONE);
         if id != LineId::NONE {
-            // The address of a connection that was never established has no class yet.
+            // The class of a connection that was never established may not have been set yet.
             if self.lines[id].state == State::Connecting && self.lines[id].class == ClassId::NONE {
                 self.classify(around, id);
             }

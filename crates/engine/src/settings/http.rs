@@ -78,7 +78,8 @@ pub(crate) struct Http {
     pub(crate) cache_hit: CacheHit,
     /// True if credentials are sent before a server asks for them (`httpclient4.auth.preemptive`).
     pub(crate) auth_preemptive: bool,
-    /// The response header whose value becomes the class of an exchange in the record (`throng.record.header`).
+    /// The response header by whose values the statistics count responses, besides by server address
+    /// (`throng.record.header`).
     pub(crate) record_header: Option<String>,
     /// Methods whose responses may be cached (`cacheable_methods`).
     pub(crate) cacheable_methods: Vec<String>,

@@ -20,7 +20,7 @@ impl Trust {
         Self { applies, begun: begun.into() }
     }
 
-    /// Records that a native sampler needs TLS, or that the connections of a different user were dropped.
+    /// Sets the flag `begun` when a native sampler needs TLS, or when the connections of a different user were dropped.
     pub(crate) fn begin(&self) {
         // In most calls the flag is already set. Without a write, its cache line stays in the caches of all cores.
         if !self.begun.load(Ordering::Relaxed) {

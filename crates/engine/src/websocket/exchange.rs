@@ -83,7 +83,8 @@ impl WebSockets {
         self.conversations.get(at as usize).is_some_and(Option::is_some)
     }
 
-    /// Records that the connection is established, if a sampler of Zaleski's plug-in uses the connection.
+    /// Writes to the log in the result that the connection is established, if a sampler of Zaleski's plug-in uses the
+    /// connection.
     pub(super) fn conversation_opened(&mut self, at: u32) {
         if let Some(conversation) = self.conversation(at) {
             conversation.state.opened(true);

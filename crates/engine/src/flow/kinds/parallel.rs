@@ -88,7 +88,7 @@ impl Flow {
         self.start_branches(cx, index)
     }
 
-    /// Checks a user's branches and starts the next one.
+    /// Starts the next branch of a user, if one may start. If all branches have ended, the user continues.
     pub(crate) fn check_branches(&mut self, cx: &mut Context<'_>, index: UserId) -> BranchCheck {
         if let Some(branches) = cx.branches_mut(index) {
             branches.called = false;

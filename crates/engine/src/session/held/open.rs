@@ -215,7 +215,8 @@ impl Held {
         }
     }
 
-    /// Sets the class of a connection's route, according to the address that was used.
+    /// Sets the class under which the statistics count the server address of a connection's route: that of the address
+    /// to which the connection was opened.
     pub(crate) fn classify(&mut self, around: &mut Around<'_>, at: u32) {
         let route = self[at].route;
         let Some(opening) = self.opening(at) else { return };

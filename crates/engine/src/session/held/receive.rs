@@ -418,7 +418,8 @@ impl Held {
         Taken::Used(used)
     }
 
-    /// Checks the size of an incomplete frame. Without a listener, the frame counts against the inbox limit.
+    /// Treats the inbox as full if its frames and an incomplete frame together exceed the inbox limit, and no listener
+    /// waits.
     fn input_kept(&mut self, around: &mut Around<'_>, at: u32) {
         let socket = &self[at];
         let waiting = socket.rest.as_ref().map_or(0, |rest| rest.tail.len() + rest.inbox.bytes());

@@ -14,7 +14,7 @@ use crate::session::Around;
 const PROBES: u32 = 64;
 
 impl Held {
-    /// Checks the next few sockets for unread bytes.
+    /// Adds the unread bytes of the next [`PROBES`] sockets to the counters.
     pub(crate) fn probe_unread(&mut self, around: &mut Around<'_>) {
         let all = self.all.len() as u32;
         for _ in 0..PROBES.min(all) {
