@@ -358,7 +358,8 @@ pub struct Unsendable {
     pub message: String,
     /// True if not even the URL could be built, so that the result row has neither URL nor label.
     pub no_url: bool,
-    /// True if there is no client to send the request, so that the result row has a label but no URL.
+    /// True if JMeter could not create an HTTP client for the request, as with an unknown implementation, so that the
+    /// result row has a label but no URL.
     pub no_client: bool,
 }
 

@@ -71,8 +71,8 @@ pub struct OddNumber {
 }
 
 impl OddNumber {
-    /// Checks a setting's value. `group` and `path` are the index and the path of the thread group. Returns `None` for
-    /// a valid value.
+    /// Returns the problem of a setting's value. `group` and `path` are the index and the path of the thread group.
+    /// Returns `None` for a valid value.
     pub fn of(setting: Setting, text: &str, group: usize, path: &str) -> Option<Self> {
         let words = setting.complaint(text)?;
         Some(Self { group, setting, message: format!("{path}: {words}") })

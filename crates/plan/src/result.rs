@@ -149,7 +149,8 @@ impl AssertionResult {
         self.say(message);
     }
 
-    /// Records an exception in the assertion. JMeter then replaces the assertion's name.
+    /// Marks the assertion as not evaluated because of an exception, and replaces the name of the assertion as JMeter
+    /// does.
     pub fn throw(&mut self, exception: &str) {
         self.name.clear();
         self.name.push_str("Assertion failed! See log file.");

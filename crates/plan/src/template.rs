@@ -182,8 +182,8 @@ impl TemplateCompiler {
 }
 
 impl Template {
-    /// Compiles a property of the plan. Never fails: if JMeter cannot parse the string, it becomes literal, and a
-    /// [`Problem`] is recorded.
+    /// Compiles a property of the plan. Never fails: if JMeter cannot parse the string, it becomes literal, and the
+    /// compiler gets a [`Problem`].
     pub fn compile(source: &str, compiler: &mut TemplateCompiler) -> Self {
         if compiler.literal || !source.contains("${") {
             return Self::Fixed(source.into());

@@ -141,7 +141,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Lowers the support level of an element and records the consequence.
+    /// Adds a remark to an element: a support level, which lowers that of the element, and the consequence for the run.
     pub(crate) fn remark(&mut self, id: ElementId, level: Level, consequence: impl Into<String>) {
         let remark = (level, consequence.into());
         let remarks = self.remarks.entry(id).or_default();

@@ -58,8 +58,8 @@ impl Context<'_> {
             .any(|id| self.props(id).bool("TransactionController.parent") == Some(true));
     }
 
-    /// Makes the Java class of an element without a native form run it. Returns `None` if Java is not allowed, or does
-    /// not have the class.
+    /// Adds an element without a native form to the elements that their Java classes run. Returns `None` if Java is not
+    /// allowed, or does not have the class.
     pub(crate) fn host(&mut self, id: ElementId, role: Role) -> Option<JavaBackedId> {
         let name = class(self.doc, id);
         let by_class = support::find(name).is_none_or(|class| class.level == Level::Jvm);
@@ -140,7 +140,7 @@ impl Context<'_> {
         }
     }
 
-    /// Records that an element before a sampler reads the parts `seen` of the previous sample.
+    /// Marks the parts `seen` of each sample as needed, because an element before the next sampler reads them.
     fn note(&mut self, seen: Seen) {
         if seen.reads.contains(Reads::RESULT) {
             self.java_backing.java_backed.keeps_previous = true;
@@ -202,7 +202,8 @@ impl Context<'_> {
         self.text.java_backed.truncate(mark as usize);
     }
 
-    /// Takes everything that runs in Java out of the compilation state.
+    /// Removes the elements that Java knows, and the expressions that it evaluates, from the compilation state and
+    /// returns them.
     pub(super) fn take_java_backed(&mut self) -> JavaBacked {
         let mut java_backed = std::mem::take(&mut self.java_backing.java_backed);
         java_backed.texts = std::mem::take(&mut self.text.java_backed);

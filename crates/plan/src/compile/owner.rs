@@ -1,8 +1,8 @@
-//! Adds samplers and listeners to Java: those that their Java classes run, and samplers that scripts read or
-//! change.
+//! Lists the samplers and listeners that Java knows, because it gets objects of them: those that their Java classes
+//! run, and samplers that scripts read or change.
 //!
-//! Java receives such a sampler with the config elements in its scope, which it merges as JMeter does. A natively
-//! run sampler is added only if an element in its scope reads or changes it.
+//! Java receives such a sampler with the config elements in its scope, which it merges as JMeter does. A natively run
+//! sampler is listed only if an element in its scope reads or changes it.
 
 use std::sync::Arc;
 
@@ -133,7 +133,8 @@ impl Walk<'_> {
         at
     }
 
-    /// Adds a sampler and the config elements in its scope to Java.
+    /// Adds a sampler to the samplers that Java knows (`owners`), with those config elements in its scope that Java
+    /// merges into the sampler's object.
     fn enlist_owner(
         &mut self,
         at: SamplerId,
@@ -163,8 +164,8 @@ impl Walk<'_> {
         self.ctx.java_backing.java_backed.owners.push(owner);
     }
 
-    /// Adds samplers to Java if scripts in the scope of other samplers may change a Header Manager that both have in
-    /// scope.
+    /// Adds samplers to the samplers that Java knows, if scripts in the scope of other samplers may change a Header
+    /// Manager that both have in scope.
     pub(super) fn share_headers(&mut self) {
         let unread = std::mem::take(&mut self.ctx.java_backing.unread);
         if unread.is_empty() || !self.ctx.scripts_touch_headers() {
@@ -243,8 +244,8 @@ impl Walk<'_> {
         before.chain(timers).chain(after).chain(checks).chain(listeners).chain([own]).any(reads)
     }
 
-    /// Adds the remaining config elements to Java, wherever they are in the plan. Makes samplers keep all parts of
-    /// results that elements read before the next sampler.
+    /// Adds all other config elements without a native form, wherever they are in the plan, to the elements that Java
+    /// runs. Makes samplers keep all parts of results that elements read before the next sampler.
     pub(super) fn host_the_rest(&mut self, root: ElementId) {
         let doc = self.ctx.doc;
         let mut open = vec![root];
@@ -279,7 +280,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Moves everything that Java runs into the plan.
+    /// Moves the elements that Java knows, and the expressions that it evaluates, from the compilation state into the
+    /// plan.
     pub(super) fn take_java_backed(&mut self) {
         self.share_headers();
         self.host_keys();

@@ -205,8 +205,8 @@ impl Work<'_> {
         Ok((document, file))
     }
 
-    /// Records the source of a controller's content. Returns false and reports a finding if the content would include
-    /// itself without end.
+    /// Stores the source of a controller's content in `sources`. Returns false and reports a finding if the content
+    /// would include itself without end.
     fn stands_for(&mut self, id: ElementId, source: Source, complaint: &str) -> bool {
         let (mut at, mut depth) = (self.doc.element(id).parent, 0);
         while let Some(around) = at {

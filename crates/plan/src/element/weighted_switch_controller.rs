@@ -29,9 +29,10 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> ControllerKind {
 }
 
 impl WeightedSwitch {
-    /// Returns the index of the next child. `total` and `counts` are the passes that the user has counted; `chance`
-    /// is a random number in 0..1. Returns `None` if no weight is positive, or if a weight is not a number, which
-    /// ends the thread in JMeter.
+    /// Returns the index of the next child. `chance` is a random number in 0..1 for a random choice. Without random
+    /// choice, the pass is counted in `total`, the user's passes, and in `counts`, the passes of each child. Returns
+    /// `None` if a weight is not a number, which ends the thread in JMeter. Without random choice, also returns `None`
+    /// if no child has a positive share.
     pub fn choose(
         &self,
         total: &mut u32,

@@ -35,7 +35,8 @@ impl Source {
 }
 
 impl SourceKind {
-    /// Returns the kind of a number; `None` for numbers on which JMeter fails.
+    /// Returns the source type that a number of `HTTPSampler.ipSourceType` stands for; `None` for numbers on which
+    /// JMeter fails.
     pub(super) fn of(number: i32) -> Option<Self> {
         Some(match number {
             0 => Self::Host,
