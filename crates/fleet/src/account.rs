@@ -1,10 +1,11 @@
 //! Exact accounting over connections that lose, repeat, delay and reorder messages: each sample is counted once or
 //! declared missing.
 //!
-//! A [`Sender`] numbers its measurements, writes them to its own disk, and sends them until the [`Ledger`] acknowledges
-//! them. The ledger acknowledges only what its own disk has. Both do no I/O: they return what to write and what to
-//! send. After a restart, their state is rebuilt from the disk. A sender measures only under a grant. The grant limits
-//! the samples that can be lost with the sender, and expires if it is not renewed.
+//! A [`Sender`] is the part of an agent that reports measurements. It numbers them, writes them to the agent's disk,
+//! and sends them until the [`Ledger`] acknowledges them. The ledger acknowledges only what its own disk has. Both do
+//! no I/O: they return what to write and what to send. After a restart, their state is rebuilt from the disk. A sender
+//! measures only under a grant. The grant limits the samples that can be lost with the sender, and expires if it is not
+//! renewed.
 
 mod ledger;
 mod sender;
@@ -48,7 +49,7 @@ pub enum What {
     End { samples: u64 },
 }
 
-/// A message from a sender to the coordinator.
+/// A message from the [`Sender`] of an agent to the coordinator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Up {
     /// A heartbeat, which also asks for a grant. `epoch` is the highest epoch that the sender has received.
@@ -59,7 +60,7 @@ pub enum Up {
     Record(Record),
 }
 
-/// A message from the coordinator to a sender.
+/// A message from the coordinator to the [`Sender`] of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Down {
     /// Number of the coordinator's start, counted from 1. A sender obeys only the highest epoch that it has received.

@@ -18,7 +18,7 @@ use crate::message::{FromWorker, Report, ToWorker, VERSION, opening};
 pub(crate) struct Members {
     pub(crate) bus: Box<dyn Bus>,
     pub(crate) all: Vec<Member>,
-    /// Number of load changes so far that let users run once more.
+    /// Number of changes to users or rates that the workers were sent so far; pauses do not count.
     pub(crate) changes: u32,
     figures: ByWorker,
 }

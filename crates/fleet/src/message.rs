@@ -120,7 +120,8 @@ impl Report {
     }
 }
 
-/// Returns the number of load changes that let users run once more.
+/// Returns the number of changes to users or rates, which can let users of an ended group run once more; pauses do not
+/// count.
 pub(crate) fn opening(changes: &[engine::Live]) -> u32 {
     let opens = |change: &&engine::Live| !matches!(change, engine::Live::Pause(_));
     changes.iter().filter(opens).count() as u32

@@ -9,7 +9,7 @@ use crate::message::{FromWorker, ToWorker};
 /// The bus to workers that are threads of this process.
 #[derive(Debug)]
 pub struct Threads {
-    /// For each worker: the sender of its messages; `None` after the worker was killed.
+    /// For each worker: the channel into which messages to it are put; `None` after the worker was killed.
     workers: Vec<Option<Sender<ToWorker>>>,
     heard: Receiver<(u32, WorkerEvent)>,
     transport: Transport,

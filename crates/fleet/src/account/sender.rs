@@ -1,4 +1,4 @@
-//! The measuring side: numbered records, a spool on its disk, resending.
+//! The sender of an account, which is the measuring side: numbered records, a spool on its disk, resending.
 //!
 //! An entry that a method returns must be written to the sender's disk, in order, and then passed to
 //! [`Sender::written`]. Only that changes the state. A restarted sender reads its disk, becomes a new origin, and
@@ -31,7 +31,7 @@ pub enum Entry {
     },
 }
 
-/// State of a sender of measurements.
+/// State of a sender: the part of an agent that reports measurements.
 #[derive(Clone, Debug)]
 pub struct Sender {
     origin: Origin,

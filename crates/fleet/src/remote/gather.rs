@@ -112,9 +112,9 @@ impl PendingAgent {
     }
 }
 
-/// The clock of the connections, and the sender for events of agents.
+/// The clock of the connections, and the channel into which events of agents are put.
 type EventSender = (Instant, Sender<(u32, AgentEvent)>);
-/// The clock of the connections, and the receiver of agents' events.
+/// The clock of the connections, and the channel from which events of agents are taken.
 type EventReceiver = (Instant, Receiver<(u32, AgentEvent)>);
 
 /// Starts or reserves the agents of a run and prepares them. `note` receives messages for the user; an error is also

@@ -258,7 +258,7 @@ struct Reached {
     early: Vec<(u32, AgentEvent)>,
 }
 
-/// The clock of the connections, and the sender for events of agents.
+/// The clock of the connections, and the channel into which events of agents are put.
 type EventSender = (Instant, Sender<(u32, AgentEvent)>);
 
 /// Connects to agents that wait on a NATS server.

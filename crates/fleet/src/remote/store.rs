@@ -149,7 +149,9 @@ impl Store {
         is_run(run).then(|| self.root.join("runs").join(run))
     }
 
-    /// Returns the folder of a run whose process has ended; `None` if there is no such folder.
+    /// Returns the folder that an earlier process of this agent created for a run; `None` if the run's name is invalid
+    /// or the folder has no file `spool`. `depth` is the number of folders between the folder `plan` and the plan's
+    /// folder.
     pub(crate) fn left(&self, run: &str, depth: u32) -> Option<RunFolder> {
         let root = self.run(run)?;
         let mut plan = root.join("plan");

@@ -117,7 +117,7 @@ pub(crate) struct Named {
 /// An agent's assignment in a run.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Assignment {
-    /// Number of the agent as a sender of the account.
+    /// Number of the agent among the senders of the run's account.
     pub(crate) sender: u32,
     /// The parts of the share that all processes of the agent have in common. `zero` is on the agent's system clock.
     pub(crate) share: Share,
