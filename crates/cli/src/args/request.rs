@@ -16,9 +16,9 @@ pub(crate) struct Request {
     pub(crate) plan: PathBuf,
     /// `-l`: result file for the rows of all samples.
     pub(crate) jtl: Option<PathBuf>,
-    /// `--jtl`: writes the rows of all samples into the run's folder.
+    /// True with `--jtl`: the rows of all samples are written into the run's folder.
     pub(crate) jtl_in_folder: bool,
-    /// `-f`: deletes existing result files instead of appending to them.
+    /// True with `-f`: existing result files are deleted, and nothing is appended to them.
     pub(crate) force: bool,
     /// `-i`: a log4j configuration, which is not read.
     pub(crate) log_config: Option<PathBuf>,
@@ -28,7 +28,7 @@ pub(crate) struct Request {
     pub(crate) levels: Vec<(String, String)>,
     pub(crate) sources: Sources,
     pub(crate) report: Report,
-    /// `--no-report`: writes no report.html in the run's folder.
+    /// True with `--no-report`: no report.html is written in the run's folder.
     pub(crate) no_report: bool,
     /// `--markdown`: file for the Markdown summary.
     pub(crate) markdown: Option<PathBuf>,
@@ -37,7 +37,7 @@ pub(crate) struct Request {
     pub(crate) json: bool,
     /// Language of the verdict. If it is not set, the environment decides.
     pub(crate) lang: Option<Lang>,
-    /// `--quiet`: prints only warnings and errors on the console.
+    /// True with `--quiet`: only warnings and errors are printed on the console.
     pub(crate) quiet: bool,
     pub(crate) skip_unsupported: bool,
     /// Folder in which the run creates its own folder.
@@ -74,11 +74,11 @@ pub(crate) struct Request {
 /// Options of JMeter's report and metrics.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Report {
-    /// `-e`: builds JMeter's report at the end of the run.
+    /// True with `-e`: JMeter's report is built at the end of the run.
     pub(crate) at_end: bool,
     /// `-o`: folder of JMeter's report.
     pub(crate) folder: Option<PathBuf>,
-    /// `--jmeter-figures`: adds JMeter's figures to report.html.
+    /// True with `--jmeter-figures`: report.html contains JMeter's figures.
     pub(crate) figures: bool,
 }
 

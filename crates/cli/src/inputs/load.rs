@@ -25,7 +25,7 @@ pub(crate) struct Loaded {
     /// Content of the plan file. Empty if the file could not be read as a plan.
     pub(crate) source: String,
     pub(crate) plan: Option<Plan>,
-    /// Findings in the order of their lines in the file.
+    /// Findings of the compilation, sorted by file and line; findings of later checks follow unsorted.
     pub(crate) diags: Vec<Diag>,
     pub(crate) support: Vec<Support>,
     /// Files that the plan includes.

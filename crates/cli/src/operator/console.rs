@@ -25,7 +25,7 @@ const WARNINGS: u32 = 10;
 /// The console of a run: its streams, and the form of its output.
 pub(crate) struct Console {
     stderr: bool,
-    /// True with `--quiet`: prints only warnings and errors.
+    /// True with `--quiet`: only warnings and errors are printed.
     quiet: bool,
     /// The part of the terminal with the view of the test, which replaces JMeter's lines.
     screen: Option<Screen>,
@@ -33,9 +33,9 @@ pub(crate) struct Console {
     view: Option<View>,
     /// The summariser that the properties define, and those of the plan.
     summarisers: Vec<Summariser>,
-    /// Property `summariser.out`: prints the summariser's lines.
+    /// True if the summariser's lines are printed (property `summariser.out`).
     print: bool,
-    /// Property `summariser.log`: logs the summariser's lines.
+    /// True if the summariser's lines are logged (property `summariser.log`).
     log: bool,
     /// True if the summariser's sums include transactions.
     with_transactions: bool,

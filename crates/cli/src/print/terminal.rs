@@ -115,7 +115,7 @@ pub(crate) fn warning(message: &str) {
     err(&render::warning(message, tty::error_colour()));
 }
 
-/// Records the result of output that another library printed, like clap's help.
+/// Stores the error of output that another library printed, like clap's help, so that the exit code is not 0.
 pub(crate) fn printed(result: io::Result<()>) {
     let result = result.and_then(|()| io::stdout().flush());
     note(Stream::Out, result);

@@ -543,7 +543,8 @@ fn processors(demand: &Demand, host: &Host) -> Option<Finding> {
     })
 }
 
-/// Checks the CPU quota. A process that has used up its quota is stopped for the rest of the scheduler period.
+/// Returns the finding about a CPU quota, if there is one. A process that has used up its quota is stopped for the rest
+/// of the scheduler period.
 fn cpu_quota(_: &Demand, host: &Host) -> Option<Finding> {
     if host.quota == 0 {
         return None;

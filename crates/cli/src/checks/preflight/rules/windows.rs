@@ -14,7 +14,8 @@ const OWN_SEND: u64 = 16_384;
 /// size.
 const MOST: u64 = 6 << 20;
 
-/// Checks the receive buffer. About half of it is the window; the kernel uses the rest for its own data.
+/// Returns the finding about the receive buffer: whether a message fits into the window of a new socket. About half of
+/// the buffer is the window; the kernel uses the rest for its own data.
 pub(super) fn receive(demand: &Demand, host: &Host) -> Option<Finding> {
     let message = demand.message?;
     let [_, default, _] = host.tcp_rmem;
@@ -34,8 +35,8 @@ pub(super) fn receive(demand: &Demand, host: &Host) -> Option<Finding> {
     ))
 }
 
-/// Checks the send buffer: reports a buffer smaller than a message and smaller than Linux's default. The kernel
-/// enlarges it only during use.
+/// Returns the finding about the send buffer, which is bad if the buffer is smaller than a message and smaller than
+/// Linux's default. The kernel enlarges it only during use.
 pub(super) fn send(demand: &Demand, host: &Host) -> Option<Finding> {
     let message = demand.message?;
     let [_, default, _] = host.tcp_wmem;
