@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-/// Returns the cache folder, which may not exist yet; `None` if the user has no home folder.
+/// Returns the cache folder, which may not exist yet; `None` if none of `THRONG_CACHE`, `XDG_CACHE_HOME` and `HOME`
+/// names one.
 pub fn folder() -> Option<PathBuf> {
     let variable =
         |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);

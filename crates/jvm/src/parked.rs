@@ -140,7 +140,7 @@ impl Slots {
         let _ = futex::wake(call, futex::Flags::PRIVATE, 1);
     }
 
-    /// Records that a worker begins a task.
+    /// Stores the thread and the user of a task that a worker begins, and counts the start.
     pub(crate) fn begin(&self, slot: u32, thread: i32, user: u64) {
         let slot = &self.all[slot as usize];
         slot.thread.store(thread, Release);
@@ -148,7 +148,7 @@ impl Slots {
         slot.tasks.fetch_add(1, Release);
     }
 
-    /// Records that a worker has done its task.
+    /// Counts the end of a worker's task.
     pub(crate) fn end(&self, slot: u32) {
         self.all[slot as usize].tasks.fetch_add(1, Release);
     }

@@ -38,12 +38,12 @@ impl WakeBatch {
         Self { unread: Unread::default(), woken: now, began: now, ended: now, short: 0 }
     }
 
-    /// Records the start of a job.
+    /// Stores the present time as the start of the worker's job.
     pub(crate) fn begin(&mut self) {
         self.began = Instant::now();
     }
 
-    /// Records the end of a job.
+    /// Stores the present time as the end of the worker's job, and counts the job if it was short.
     pub(crate) fn end(&mut self) {
         self.count(self.began, Instant::now());
     }
