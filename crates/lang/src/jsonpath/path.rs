@@ -508,7 +508,8 @@ impl Open {
         self.parentheses == 1 && self.braces == 0 && self.brackets == 0
     }
 
-    /// Returns true if a character that was counted ends a function's parameter.
+    /// Returns true if the character `value`, after [`Self::count`] has counted it, ends a function's parameter: a
+    /// comma or a closing parenthesis outside of quotes and other brackets.
     fn ends_parameter(&self, value: char) -> bool {
         let outermost = self.quotes == 0 && self.braces == 0 && self.brackets == 0;
         outermost
