@@ -258,7 +258,8 @@ impl Checker<'_> {
         Ok((Expr::Operation(known.operation, args), known.gives))
     }
 
-    /// Checks a parameter that may be `null` if an operation requires a string or number.
+    /// Returns an error if a call cannot run natively because a parameter may be `null`, although the operation
+    /// requires a string or number.
     fn check_null_argument(&self, known: &world::Known) -> Result<()> {
         match (known.on, known.operation) {
             // Java's property tables throw for a key or value that is `null`, without a message.
