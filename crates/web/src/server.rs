@@ -172,7 +172,7 @@ impl Shared {
         Some(number)
     }
 
-    /// Records that the client has sent its request.
+    /// Removes a client from the list of clients that are sending their request.
     fn has_sent(&self, client: u64) {
         self.clients().sending.retain(|sending| sending.0 != client);
     }
