@@ -288,7 +288,7 @@ impl Reporter {
         shared.alerts.extend(alerts);
     }
 
-    /// Records that the host has responded, and reports the end of its failures.
+    /// Resets the number of failed attempts after a response of the host, and reports the end of the failures.
     fn recovered(&mut self) {
         if self.failed > 0 && self.reported < MOST_REPORTED {
             let attempts = things(self.failed, "failed attempt");
