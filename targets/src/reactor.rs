@@ -33,7 +33,8 @@ const WAKE: u64 = u64::MAX - 1;
 /// Maximum number of connections accepted in one turn, so that many new connections do not starve the open ones.
 const ACCEPTS: usize = 64;
 const EVENTS: usize = 256;
-/// Maximum number of bytes of a repeated pattern that are handed to the kernel at a time.
+/// Maximum number of bytes of a repeated pattern that are handed to the kernel at a time; a longer pattern is handed
+/// over whole.
 const REPEATED: usize = 1 << 18;
 /// Time in which a peer must close its side after the target closed its own, in nanoseconds.
 const LINGER: Nanos = 1_000_000_000;
