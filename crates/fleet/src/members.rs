@@ -156,7 +156,9 @@ impl Members {
             samples: Missed::About(member.last_samples.values().sum()),
             at_most,
         };
-        Some((loss, loss::snapshot(&member.counters, member.last_ms)))
+        let mut snapshot = loss::snapshot(&member.counters, member.last_ms);
+        snapshot.seq = worker.into();
+        Some((loss, snapshot))
     }
 
     /// Sends an order to all workers. Those that are between two batches are then in `stage`.

@@ -27,7 +27,8 @@ pub(crate) fn watched<R>(
     (result, gave_up)
 }
 
-/// Logs that an evaluation exceeded its bound: the 1st, 10th, 100th, … time for the same kind and sampler.
+/// Logs that an evaluation exceeded its bound: on each thread the 1st, 10th, 100th, … time for the same kind and
+/// sampler, or group outside a sampler.
 #[cold]
 fn report(what: &str, why: GaveUp, env: &Env<'_>) {
     let of = match env.who.sampler {

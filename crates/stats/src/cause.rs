@@ -108,7 +108,7 @@ impl Causes {
     }
 }
 
-/// Cuts a string to the length that causes keep.
+/// Cuts a string to the maximum length of a stored text, `MAX_TEXT` bytes.
 pub fn cut(text: &str) -> &str {
     let mut end = text.len().min(MAX_TEXT);
     while !text.is_char_boundary(end) {

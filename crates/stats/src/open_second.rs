@@ -18,7 +18,8 @@ const SECOND_MS: i64 = SLOT_MS * SLOTS as i64;
 /// Minimum time in ms by which a machine's snapshot ended before the open second if it belongs to another second.
 const LATE_MS: i64 = 700;
 
-/// [`Snapshot::core`] of a snapshot with the losses of a worker that died.
+/// [`Snapshot::core`] of a snapshot with the losses of a worker that died. Its [`Snapshot::seq`] is the number of the
+/// worker.
 pub const LOST: u32 = u32::MAX;
 
 /// The kind of the parts of a second: each sends one snapshot per second.
@@ -54,6 +55,8 @@ pub struct OpenSecond {
     /// Samples in slots of the next second.
     behind: Vec<Behind>,
     stalls: Standstill,
+    /// The processes that died.
+    lost: Vec<u32>,
     /// Latest end of a closed second in epoch ms.
     ended_ms: i64,
     spare: Option<Box<Snapshot>>,
@@ -70,6 +73,7 @@ impl OpenSecond {
             began_ms: 0,
             behind: Vec::new(),
             stalls: Standstill::default(),
+            lost: Vec::new(),
             ended_ms: start_ms,
             spare: None,
         }
@@ -109,20 +113,23 @@ impl OpenSecond {
         before
     }
 
-    /// Merges the losses of a worker that died. They are no part of a second, and do not end it: the worker may have
+    /// Merges the losses of a process that died. They are no part of a second, and do not end it: the process may have
     /// sent its snapshot of the second, and another part may still be missing.
-    pub fn add_loss(&mut self, snapshot: &Snapshot) {
+    pub fn add_loss(&mut self, process: u32, snapshot: &Snapshot) {
         let at_ms = self.snapshot.at_ms;
         self.snapshot.merge(snapshot);
         if !self.merged.is_empty() {
             // The second ends with its parts, also if the loss is noticed later.
             self.snapshot.at_ms = at_ms;
         }
+        self.lost.push(process);
     }
 
-    /// Ends the second if all its parts are merged.
+    /// Ends the second if all its `parts` of the processes that are alive are merged.
     pub fn complete(&mut self, parts: u32) -> Option<Closed> {
-        if self.merged.len() as u32 >= parts { self.close() } else { None }
+        let is_alive = |part: &&(u32, u32)| !self.lost.contains(&part.0);
+        let merged = self.merged.iter().filter(is_alive).count();
+        if merged as u32 >= parts { self.close() } else { None }
     }
 
     /// Ends the second if no part has come for some time.
@@ -318,22 +325,39 @@ mod tests {
     fn losses_are_no_part_of_a_second() {
         let mut open = OpenSecond::new(PartKind::Process, 9_000);
         open.add((0, 0), &mut of(10_000, &[10_050]));
-        open.add_loss(&loss(11_900));
+        open.add_loss(2, &loss(11_900));
         assert!(open.complete(2).is_none());
         open.add((1, 0), &mut of(10_000, &[]));
         let first = open.complete(2).expect("both parts");
         assert_eq!((first.snapshot.at_ms, first.snapshot.closes.len()), (11_000, 1));
         // A loss between two seconds does not begin the next one.
-        open.add_loss(&loss(11_100));
+        open.add_loss(1, &loss(11_100));
         assert!(open.overdue(Instant::now() + OVERDUE * 2).is_none());
         open.add((0, 0), &mut of(11_000, &[11_050]));
         let second = open.complete(1).expect("the remaining part");
         assert_eq!((second.snapshot.began_ms, second.snapshot.closes.len()), (11_000, 1));
         assert_eq!(second.snapshot.labels[0].slots[0], 1);
         // At the end of the run, no part follows.
-        open.add_loss(&loss(12_100));
+        open.add_loss(0, &loss(12_100));
         let last = open.finish().expect("the loss");
         assert_eq!((last.snapshot.at_ms, last.snapshot.closes.len()), (12_100, 1));
+    }
+
+    #[test]
+    fn the_parts_of_a_process_that_died_do_not_count_for_others() {
+        let mut open = OpenSecond::new(PartKind::Process, 9_000);
+        // The first of two processes with two threads each dies after its reports.
+        for thread in 0..2 {
+            open.add((0, thread), &mut of(10_000, &[]));
+            assert!(open.complete(4).is_none());
+        }
+        open.add_loss(0, &loss(11_100));
+        let mut add = |thread, from_ms| {
+            assert!(open.add((1, thread), &mut of(from_ms, &[])).is_none());
+            facts(open.complete(2)).map(|(began_ms, at_ms, _)| (began_ms, at_ms))
+        };
+        assert_eq!([add(0, 10_500), add(1, 10_500)], [None, Some((10_000, 11_500))]);
+        assert_eq!([add(0, 11_500), add(1, 11_500)], [None, Some((11_000, 12_500))]);
     }
 
     #[test]

@@ -13,9 +13,9 @@ use stats::grouped::percent;
 use super::Counts;
 use crate::verdict::Words;
 
-/// Largest share of a side's requests that a label may have which the other side lacks.
+/// Largest share of a side's requests that a label missing on the other side may have.
 const MISSING: f64 = 0.01;
-/// Largest share of a side's requests that all labels together may have which the other side lacks.
+/// Largest share of a side's requests that all labels missing on the other side may have together.
 const MOST: f64 = 0.5;
 /// Largest difference between a label's shares of the requests of both sides.
 const SHIFT: f64 = 0.1;

@@ -365,7 +365,8 @@ fn users_rise(record: &Record, light: u64, plateau: &Plateau) -> bool {
     2 * light <= full && between >= BETWEEN && users.is_sorted() && !did_more
 }
 
-/// Returns the wait of requests for one of `k` workers, as a share of their service time. The formula is Erlang's C,
+/// Returns the mean wait of requests for a free worker in the seconds `light`, as a share of their service time, for
+/// the largest whole number of workers that is at most [`NEAR`] above the estimate `k`. The formula is Erlang's C,
 /// for random arrivals and exponential service times. Users that pause arrive more evenly.
 fn waiting(k: f64, light: &[&Second]) -> f64 {
     let workers = ((1.0 + NEAR) * k).floor().max(1.0);

@@ -109,8 +109,9 @@ pub(crate) fn in_flight(second: &Second) -> f64 {
     second.all.elapsed as f64 / 1e6 / f64::from(second.ms.max(1))
 }
 
-/// Returns the mean number of requests in flight over a period as long as the longest sample that ended. A second in
-/// which many waits end holds more sample time than fits into it.
+/// Returns the mean number of requests in flight over a period that ends with second `at` and is as long as the longest
+/// sample that ended in it, at least 1 s. One second alone gives too high a mean, because a sample's whole time counts
+/// in the second of its end.
 pub(crate) fn flying_around(seconds: &[Second], at: usize) -> f64 {
     let Some(second) = seconds.get(at) else { return 0.0 };
     let wanted_ms = (second.all.longest / 1_000_000).max(1000);

@@ -183,8 +183,12 @@ impl Watch {
     pub(crate) fn add(&mut self, snapshot: &Snapshot) {
         self.starts.0 += snapshot.counters.get(Counter::StartsDue);
         self.starts.1 += snapshot.counters.get(Counter::StartsMissed);
+        // A machine delivers a second late. Its time is counted already, by the seconds of the other machines.
+        let is_late = snapshot.at_ms <= self.last_ms;
         for window in &mut self.windows {
-            window.add(snapshot);
+            if !(is_late && window.counts_samples()) {
+                window.add(snapshot);
+            }
         }
     }
 
@@ -471,6 +475,25 @@ mod tests {
             watch.lamps()[0].is_good().is_some()
         };
         assert_eq!([1_000, 200, 1_200, 2_000].map(is_full), [false, false, false, true]);
+    }
+
+    #[test]
+    fn late_seconds_do_not_raise_the_rate_of_a_window() {
+        let abort = vec![Criterion::parse("rate > 15 over 2s").expect("a criterion")];
+        let mut watch = Watch::new(&Criteria { abort, ..Criteria::default() });
+        let is_met = |at_ms| {
+            let mut recorder = stats::Recorder::new();
+            let label = recorder.intern("a");
+            for _ in 0..10 {
+                recorder.record(&stats::Sample::new(label, at_ms));
+            }
+            let mut snapshot = Snapshot::new();
+            recorder.drain(&mut snapshot);
+            snapshot.at_ms = at_ms;
+            watch.add(&snapshot);
+            watch.close(at_ms).is_some()
+        };
+        assert_eq!([1_000, 2_000, 500, 600, 3_000].map(is_met), [false; 5]);
     }
 
     #[test]

@@ -266,7 +266,7 @@ impl Progress {
     /// that has ended.
     pub(crate) fn add(&mut self, snapshot: &mut Snapshot) -> Option<(Second, Brief)> {
         if snapshot.core == LOST {
-            self.open.add_loss(snapshot);
+            self.open.add_loss(snapshot.seq as u32, snapshot);
             return None;
         }
         let ended = self.open.add((snapshot.core % self.processes, snapshot.core), snapshot);
@@ -393,6 +393,12 @@ mod tests {
         snapshot
     }
 
+    fn loss(worker: u64, at_ms: i64) -> Snapshot {
+        let mut snapshot = snapshot(LOST, at_ms);
+        snapshot.seq = worker;
+        snapshot
+    }
+
     fn progress() -> Progress {
         Progress::new(2, Usage::default(), 1_000, false)
     }
@@ -444,9 +450,9 @@ mod tests {
     #[test]
     fn the_losses_of_a_worker_do_not_complete_a_second() {
         let mut progress = progress();
-        progress.set_workers(2, false);
+        progress.set_workers(3, false);
         progress.add(&mut snapshot(0, 2_000));
-        assert!(progress.add(&mut snapshot(LOST, 2_100)).is_none());
+        assert!(progress.add(&mut loss(2, 2_100)).is_none());
         assert!(progress.add(&mut snapshot(1, 2_001)).is_some());
     }
 
@@ -456,7 +462,7 @@ mod tests {
         progress.set_workers(2, true);
         progress.add(&mut snapshot(0, 2_000));
         progress.set_processes((1, 1), 1, Usage::default());
-        assert!(progress.add(&mut snapshot(LOST, 2_900)).is_none());
+        assert!(progress.add(&mut loss(1, 2_900)).is_none());
         let at = |second: Option<(Second, Brief)>| second.map(|(second, _)| second.at_ms);
         assert_eq!(at(progress.add(&mut snapshot(0, 3_000))), Some(2_000));
         assert_eq!(at(progress.complete()), Some(3_000));

@@ -27,7 +27,8 @@ fn install(home: &Path) -> Result<Window, String> {
     jvm::install_plugin(home, &program)
 }
 
-/// Prints the result of installing the plug-in, and the next step for the user.
+/// Prints the result of installing or removing the plug-in, the next step for the user, and a warning if JMeter has
+/// another version than the tested one.
 fn tell(window: &Window, home: &Path) {
     let jar = window.jar.display();
     let first = match window.change {

@@ -244,7 +244,7 @@ fn tls_comes_after_the_servers_first_word_or_before_it() {
     shakes_hands(&newest, "handshake_first: true", "?tls=first");
 }
 
-/// Builds a NATS JWT for an operator, an account or a user. `kind` is the prefix byte of such keys.
+/// Builds a NATS JWT for an operator, an account or a user. `kind` is the prefix byte of the issuer's public key.
 fn jwt((issuer, kind): (&Secret, u8), subject: &str, about: &str) -> String {
     let encode = |text: &str| URL_SAFE_NO_PAD.encode(text);
     let by = super::key::encode(&[&[kind][..], &issuer.public().bytes()].concat());

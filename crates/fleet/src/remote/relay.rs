@@ -194,7 +194,7 @@ impl Relay {
     fn gone(&mut self, child: u32, reason: &str) {
         if let Some((loss, snapshot)) = self.members.lose(child, reason) {
             self.out.push_back(Out::Lost(part(loss)));
-            self.open.add_loss(&snapshot);
+            self.open.add_loss(child, &snapshot);
             self.batch_done();
         }
     }

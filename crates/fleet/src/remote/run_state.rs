@@ -27,7 +27,7 @@ impl RunState {
         }
     }
 
-    /// Records output that the processes send to the coordinator.
+    /// Records a message of the agent's workers to the coordinator, or the loss of a worker.
     pub(crate) fn record_output(&mut self, out: &Out) {
         match out {
             Out::Message(message) => self.record_message(message),

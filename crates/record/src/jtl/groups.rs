@@ -9,7 +9,7 @@ use super::servers::{self, Group, NO_GROUP};
 use crate::frame::{Change, Mark};
 
 /// Largest number of thread groups that are distinguished in a file.
-const MOST: usize = 64;
+const MOST: usize = 256;
 
 /// The thread groups that have samples.
 #[derive(Debug, Default)]

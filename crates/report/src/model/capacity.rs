@@ -119,7 +119,7 @@ pub struct Searched<'a> {
     pub axis: Axis,
     pub criteria: &'a [String],
     pub answer: &'a search::Answer,
-    /// True if the search ended or failed before it had an answer.
+    /// True if the search stopped early; `answer` then has the limits found so far.
     pub unfinished: bool,
     /// The load of the last probe, if the criteria did not hold at the lightest load after it.
     pub not_recovered_from: Option<f64>,

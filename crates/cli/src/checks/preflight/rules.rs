@@ -206,8 +206,8 @@ fn threads(demand: &Demand, host: &Host) -> Option<Finding> {
     })
 }
 
-/// Number of users and connections below which a run is never refused, because the estimates are too rough for
-/// small runs.
+/// Number of users or connections up to which a run in a single process is never refused, because the estimates are too
+/// rough for small runs.
 const FEW: u64 = 10_000;
 
 /// Returns true if the run is not started, because the missing resource would make the whole machine fail, not only

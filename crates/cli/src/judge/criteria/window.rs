@@ -119,6 +119,12 @@ impl Window {
         }
     }
 
+    /// True if the criterion limits the number of samples in a rolling window.
+    pub(super) fn counts_samples(&self) -> bool {
+        let Criterion { figure, over, .. } = &self.criterion;
+        over.is_some() && matches!(figure, Figure::Rate | Figure::Count)
+    }
+
     /// Adds measurements of the current second to the criterion's window.
     pub(super) fn add(&mut self, snapshot: &Snapshot) {
         let label = self.criterion.label.as_deref();
