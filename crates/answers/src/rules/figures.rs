@@ -6,7 +6,9 @@ use record::{Change, Class, Record, Second};
 use stats::Counter;
 use stats::hist::{Bins, Hist};
 
-/// Relative change of users up to which the load counts as the same.
+/// Relative change of users up to which the load counts as the same. It is below the smallest change of response times
+/// that a rule reports: one user more makes the times of a saturated target longer by the same share. So fewer than 20
+/// users count as the same load only if their number is the same.
 const SAME_LOAD: f64 = 0.05;
 /// Time in ms before and after a change of the load that belongs to neither side.
 const MASKED_MS: i64 = 10_000;
@@ -338,9 +340,12 @@ pub(crate) fn steady(record: &Record) -> &[Second] {
             || has_between(&phases, s.at_ms - i64::from(s.ms), s.at_ms + 1)
     };
     let same = |a: &Second, b: &Second| {
-        let near = |a: f64, b: f64| (a - b).abs() <= (SAME_LOAD * a.max(b)).max(1.0);
-        (!record.has.users || near(a.users as f64, b.users as f64))
-            && (a.due == 0 || b.due == 0 || near(a.due as f64, b.due as f64))
+        let near = |a: u64, b: u64, least: f64| {
+            a.abs_diff(b) as f64 <= (SAME_LOAD * a.max(b) as f64).max(least)
+        };
+        // A rate that is no whole number leads to one request more in some seconds.
+        (!record.has.users || near(a.users, b.users, 0.0))
+            && (a.due == 0 || b.due == 0 || near(a.due, b.due, 1.0))
     };
     let (mut best, mut from) = (0..0, 0);
     for at in 0..=all.len() {

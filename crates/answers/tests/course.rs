@@ -1,0 +1,59 @@
+//! Response times over a run: which changes are reported under the same load, and with which figures.
+mod situations;
+
+use answers::rules;
+use answers::verdict::{Finding, Verdict};
+use record::Record;
+use situations::{MS, S, Users, Workers, about, good, run, users};
+
+/// Rules that compare times of a run under the same load.
+const CHANGES: [&str; 4] = ["step_change", "slow_phase", "drift", "warmup_unfinished"];
+
+fn finding<'v>(verdict: &'v Verdict, id: &str) -> Option<&'v Finding> {
+    verdict.findings.iter().find(|finding| finding.id == id)
+}
+
+fn says(verdict: &Verdict, id: &str) -> String {
+    finding(verdict, id).map(|finding| finding.words.en.clone()).unwrap_or_default()
+}
+
+fn with_seed(load: Users, seed: u64) -> Users {
+    Users { seed, ..load }
+}
+
+/// Returns a run on a lock that lets one request through at a time; the last user joins after a minute.
+fn one_joins(n: u64, seed: u64) -> Record {
+    let load = Users { alone: 60 * S, at_once: n - 1, ..with_seed(users(n).seconds(150), seed) };
+    let mut lock = Workers::new(1);
+    run(&load, move |request, random| good(lock.work(request.at, about(50 * MS, random))))
+}
+
+#[test]
+fn one_user_more_is_another_load() {
+    for seed in 1..=4 {
+        for n in [2, 3, 5, 8] {
+            let verdict = rules::verdict(&one_joins(n, seed));
+            for id in CHANGES {
+                assert_eq!(says(&verdict, id), "", "{n} users, {seed}");
+            }
+            let ruled_out = verdict.findings.iter().flat_map(|finding| &finding.exonerates);
+            let of_load = ruled_out.filter(|cause| cause.en.starts_with("more load"));
+            assert_eq!(of_load.count(), 0, "{n} users, {seed}: {:?}", verdict.findings);
+        }
+    }
+}
+
+#[test]
+fn a_change_under_few_users_is_still_reported() {
+    for seed in 1..=4 {
+        let record = run(&with_seed(users(2).seconds(150), seed), |request, random| {
+            good(about(if request.at < 75 * S { 50 * MS } else { 100 * MS }, random))
+        });
+        let verdict = rules::verdict(&record);
+        let words =
+            "Response times changed at about 1:15, under the same load: the median went from 5";
+        assert!(says(&verdict, "step_change").starts_with(words), "{seed}: {verdict:?}");
+        let step = finding(&verdict, "step_change").expect("a step");
+        assert!(step.exonerates[0].en.starts_with("more load"), "{:?}", step.exonerates);
+    }
+}
