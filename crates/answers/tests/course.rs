@@ -1,6 +1,7 @@
 //! Response times over a run: which changes are reported under the same load, and with which figures.
 mod situations;
 
+use answers::random::Random;
 use answers::rules;
 use answers::verdict::{Finding, Verdict};
 use record::Record;
@@ -19,6 +20,19 @@ fn says(verdict: &Verdict, id: &str) -> String {
 
 fn with_seed(load: Users, seed: u64) -> Users {
     Users { seed, ..load }
+}
+
+/// Returns a random time in µs around `ms` with a lognormal distribution.
+fn near(ms: f64, random: &mut Random) -> u64 {
+    (ms * 1000.0 * (0.3 * random.normal()).exp()) as u64
+}
+
+/// Returns the verdict on a run of 10 users that pause. `takes`: median service time in ms at a time in seconds.
+fn paced(seconds: u64, seed: u64, takes: impl Fn(f64) -> f64) -> Verdict {
+    let load = with_seed(users(10).pause(200).seconds(seconds), seed);
+    let record =
+        run(&load, |request, random| good(near(takes(request.at as f64 / S as f64), random)));
+    rules::verdict(&record)
 }
 
 /// Returns a run on a lock that lets one request through at a time; the last user joins after a minute.
@@ -55,5 +69,19 @@ fn a_change_under_few_users_is_still_reported() {
         assert!(says(&verdict, "step_change").starts_with(words), "{seed}: {verdict:?}");
         let step = finding(&verdict, "step_change").expect("a step");
         assert!(step.exonerates[0].en.starts_with("more load"), "{:?}", step.exonerates);
+    }
+}
+
+#[test]
+fn a_smooth_course_has_no_moment_of_change() {
+    for seed in 1..=3 {
+        for (more, decay) in [(4.0, 40.0), (1.0, 40.0), (4.0, 60.0), (4.0, 25.0), (9.0, 100.0)] {
+            let warms = paced(300, seed, |at| 50.0 * (1.0 + more * (-at / decay).exp()));
+            assert_eq!(says(&warms, "step_change"), "", "{seed} {more} {decay}");
+            let grows = paced(300, seed, |at| 50.0 * (1.0 + more * ((at - 300.0) / decay).exp()));
+            assert_eq!(says(&grows, "step_change"), "", "{seed} {more} {decay}");
+        }
+        let falls = paced(300, seed, |at| 50.0 * (1.0 + 4.0 * (1.0 - at / 100.0).max(0.0)));
+        assert_eq!(says(&falls, "step_change"), "", "{seed}");
     }
 }

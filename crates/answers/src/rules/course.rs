@@ -13,7 +13,7 @@ use super::figures::{
 use super::same_work::{self, other_answers};
 use super::say::{clock, found, lacks, same_load, time, words};
 use super::{errors, realism, run::Run, steps};
-use crate::change::{lasting, steps as steps_in};
+use crate::change::{self, lasting, steps as steps_in};
 use crate::trend::{Trend, trend};
 use crate::verdict::{About, Confidence, Said};
 use crate::warmup::{Course, warm_up};
@@ -32,6 +32,14 @@ const SIZE: f64 = 0.1;
 const LASTS: usize = 5;
 /// Largest p of a step.
 const CHANCE: f64 = 0.001;
+/// Largest difference between the medians of the two halves of a step's side, as a share of the step's height. The sides
+/// are nearly constant; a smooth curve changes about as much within its parts as from one part to the next.
+const EVEN: f64 = 0.35;
+/// Smallest difference between the means of the `AROUND` windows before a step and after it, as a share of the step's
+/// height.
+const SUDDEN: f64 = 0.65;
+/// Number of windows on each side of a step within which most of the change must lie.
+const AROUND: usize = 3;
 /// Smallest growth of the median in ten minutes for a drift, as a share of its value at the start.
 const DRIFT: f64 = 0.1;
 /// Smallest growth of the median over the run for a drift, as a share of its value at the start.
@@ -303,6 +311,27 @@ pub(super) fn drift(record: &Record) -> Said {
 /// in ms before and after it. If the change has a label, the medians are those of the label's requests.
 type Changed<'r> = steps::Step<'r>;
 
+/// True if the times change suddenly at the step, with nearly constant times before and after it. `window_s`: length of
+/// a window in seconds. The windows next to the step are left out: the step may lie within them, and where a queue fills
+/// or empties, a sudden change of the target takes as long as a response.
+fn is_sudden(values: &[f64], step: &change::Step, window_s: f64) -> bool {
+    let response_s = step.before.max(step.after) / 1000.0;
+    let gap = 1 + (response_s / 2.0 / window_s) as usize;
+    let side = |from: usize, to: usize| values.get(from..to).unwrap_or_default();
+    let before = side(step.at - step.values_before, step.at.saturating_sub(gap));
+    let after = side(step.at + gap, step.at + step.values_after);
+    let height = step.after - step.before;
+    let is_even = |side: &[f64]| {
+        let (a, b) = side.split_at(side.len() / 2);
+        (super::figures::median(b) - super::figures::median(a)).abs() <= EVEN * height.abs()
+    };
+    if before.len().min(after.len()) < AROUND || !is_even(before) || !is_even(after) {
+        return false;
+    }
+    let (a, b) = (&before[before.len() - AROUND..], &after[..AROUND]);
+    (super::figures::mean(b) - super::figures::mean(a)) / height >= SUDDEN
+}
+
 /// Finds a step with half a minute on each side.
 fn long_step(record: &Record) -> Option<Changed<'_>> {
     let seconds = part(record);
@@ -311,8 +340,10 @@ fn long_step(record: &Record) -> Option<Changed<'_>> {
     }
     let values = medians(seconds, STEP_WINDOW);
     let found_steps = steps_in(&values, CHANCE);
+    let window_s = length_s(seconds) * STEP_WINDOW as f64 / seconds.len() as f64;
     let (step_left, line_left) = residues(&values);
     let step = lasting(&found_steps, SIZE, LASTS)
+        .filter(|step| is_sudden(&values, step, window_s))
         .max_by(|a, b| a.size().abs().total_cmp(&b.size().abs()))
         .filter(|_| step_left < BETTER * line_left)?;
     // A cache makes responses faster over time; that is not a step of the service.
