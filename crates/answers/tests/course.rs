@@ -5,7 +5,7 @@ use answers::random::Random;
 use answers::rules;
 use answers::verdict::{Finding, Verdict};
 use record::Record;
-use situations::{MS, S, Users, Workers, about, good, run, users};
+use situations::{MS, S, START, Users, Workers, about, good, run, users};
 
 /// Rules that compare times of a run under the same load.
 const CHANGES: [&str; 4] = ["step_change", "slow_phase", "drift", "warmup_unfinished"];
@@ -33,6 +33,13 @@ fn paced(seconds: u64, seed: u64, takes: impl Fn(f64) -> f64) -> Verdict {
     let record =
         run(&load, |request, random| good(near(takes(request.at as f64 / S as f64), random)));
     rules::verdict(&record)
+}
+
+/// Returns the number in front of the first occurrence of `behind`.
+fn number_before(words: &str, behind: &str) -> f64 {
+    let (before, _) = words.split_once(behind).expect(words);
+    let from = before.rfind([' ', '(']).expect(words) + 1;
+    before[from..].parse().expect(words)
 }
 
 /// Returns a run on a lock that lets one request through at a time; the last user joins after a minute.
@@ -83,5 +90,39 @@ fn a_smooth_course_has_no_moment_of_change() {
         }
         let falls = paced(300, seed, |at| 50.0 * (1.0 + 4.0 * (1.0 - at / 100.0).max(0.0)));
         assert_eq!(says(&falls, "step_change"), "", "{seed}");
+    }
+}
+
+#[test]
+fn a_slow_minute_is_no_lasting_change() {
+    for seed in 1..=4 {
+        let slow = |ms: f64| move |at: f64| if (100.0..160.0).contains(&at) { ms } else { 50.0 };
+        let verdict = paced(300, seed, slow(200.0));
+        assert_eq!(says(&verdict, "step_change"), "", "{seed}");
+        let words = says(&verdict, "slow_phase");
+        assert!(words.contains("Then they were as fast as before."), "{seed}: {words}");
+        let little = paced(300, seed, slow(65.0));
+        assert_eq!(says(&little, "step_change"), "", "{seed}");
+    }
+}
+
+#[test]
+fn figures_of_a_change_cover_the_time_up_to_the_changes_around_it() {
+    for seed in 1..=4 {
+        let levels = |at: f64| [50.0, 100.0, 300.0][(at / 100.0) as usize];
+        let verdict = paced(300, seed, levels);
+        let step = finding(&verdict, "step_change").expect("a step");
+        let words = &step.words.en;
+        assert!(words.starts_with("Response times changed at about 3:20, "), "{words}");
+        // 10 users with 100 ms and a pause of 200 ms, and then with 300 ms. A lognormal mean is above its median.
+        let (_, rates) = words.split_once("the rate from ").expect(words);
+        let rates = format!(" {rates}");
+        let (before, after) = (number_before(&rates, "/s to "), number_before(&rates, "/s."));
+        assert!((before - 33.0).abs() <= 1.0 && (after - 20.0).abs() <= 1.0, "{words}");
+        let of =
+            |metric: &str| step.evidence.iter().find(|one| one.metric == metric).expect(metric);
+        let from_s = (of("before").from_ms - START) / 1000;
+        assert!((97..=103).contains(&from_s), "{seed}: {from_s}");
+        assert_eq!(of("before").to_ms, of("after").from_ms);
     }
 }

@@ -40,6 +40,9 @@ const EVEN: f64 = 0.35;
 const SUDDEN: f64 = 0.65;
 /// Number of windows on each side of a step within which most of the change must lie.
 const AROUND: usize = 3;
+/// Largest difference between the time before a step and the time after a later one, as a share of the step's height, if
+/// the later one takes the step back.
+const BACK: f64 = 1.0 / 3.0;
 /// Smallest growth of the median in ten minutes for a drift, as a share of its value at the start.
 const DRIFT: f64 = 0.1;
 /// Smallest growth of the median over the run for a drift, as a share of its value at the start.
@@ -332,7 +335,16 @@ fn is_sudden(values: &[f64], step: &change::Step, window_s: f64) -> bool {
     (super::figures::mean(b) - super::figures::mean(a)) / height >= SUDDEN
 }
 
-/// Finds a step with half a minute on each side.
+/// True if the values before a step are those behind a later step, or the reverse: a period, and not a lasting change.
+fn is_part_of_period(steps: &[change::Step], step: &change::Step) -> bool {
+    let near = |a: f64, b: f64| (a - b).abs() <= BACK * (step.after - step.before).abs();
+    steps.iter().any(|other| {
+        other.at > step.at && near(other.after, step.before)
+            || other.at < step.at && near(other.before, step.after)
+    })
+}
+
+/// Finds a step with half a minute on each side. Its seconds reach to the steps before and after it.
 fn long_step(record: &Record) -> Option<Changed<'_>> {
     let seconds = part(record);
     if seconds.len() < SECONDS - STEP_WINDOW || requests(seconds) < SAMPLES {
@@ -344,13 +356,16 @@ fn long_step(record: &Record) -> Option<Changed<'_>> {
     let (step_left, line_left) = residues(&values);
     let step = lasting(&found_steps, SIZE, LASTS)
         .filter(|step| is_sudden(&values, step, window_s))
+        .filter(|step| !is_part_of_period(&found_steps, step))
         .max_by(|a, b| a.size().abs().total_cmp(&b.size().abs()))
         .filter(|_| step_left < BETTER * line_left)?;
     // A cache makes responses faster over time; that is not a step of the service.
     if step.size() < 0.0 && realism::cached(record).is_some() {
         return None;
     }
-    let at = (step.at * STEP_WINDOW).min(seconds.len());
+    let (from, to) = (step.at - step.values_before, step.at + step.values_after);
+    let seconds = &seconds[from * STEP_WINDOW..to * STEP_WINDOW];
+    let at = step.values_before * STEP_WINDOW;
     let changed = Changed { seconds, at, label: None, before: step.before, after: step.after };
     let (early, late) = seconds.split_at(at);
     let by_load =
