@@ -126,3 +126,22 @@ fn figures_of_a_change_cover_the_time_up_to_the_changes_around_it() {
         assert_eq!(of("before").to_ms, of("after").from_ms);
     }
 }
+
+#[test]
+fn a_slow_phase_is_told_with_the_times_and_the_rate_of_its_whole_seconds() {
+    for seed in 1..=4 {
+        for from in [0, 50] {
+            let slow = from * S..(from + 20) * S;
+            let load = with_seed(users(10).seconds(120), seed);
+            let verdict = rules::verdict(&run(&load, |request, random| {
+                good(about(if slow.contains(&request.at) { S } else { 50 * MS }, random))
+            }));
+            let phase = finding(&verdict, "slow_phase").unwrap_or_else(|| panic!("{verdict:?}"));
+            let of = |metric: &str| phase.evidence.iter().find(|one| one.metric == metric);
+            let slower = of("slower").expect("a time");
+            assert!((900.0..1100.0).contains(&slower.value), "{seed} {from}: {phase:?}");
+            let rate = number_before(&phase.words.en, "/s");
+            assert!((9.0..=11.0).contains(&rate), "{seed} {from}: {}", phase.words.en);
+        }
+    }
+}

@@ -8,7 +8,8 @@ use std::ops::Range;
 use record::{Record, Second};
 
 use super::courses::{
-    Course, Courses, Of, PHASE_SAMPLES, SAMPLES, SLOWER, STRAY, is_longer, knows_load, paused,
+    Course, Courses, Of, PHASE_SAMPLES, SAMPLES, SLOWER, SMOOTH, STRAY, is_longer, knows_load,
+    paused,
 };
 use super::errors::per_second;
 use super::figures::{is_of_load, length_s, mean, median, requests, seconds_in, span, steady};
@@ -113,7 +114,7 @@ fn phase(courses: &Courses<'_>, course: &Course) -> Option<Finding> {
     {
         return None;
     }
-    let others = [parts.during, parts.behind];
+    let others = [parts.inner(parts.during, SMOOTH), parts.behind];
     if let Some(sizes) = same_work::other_sizes(parts.of, others) {
         let times = others.map(|seconds| parts.of.mean(seconds));
         return Some(same_work::other_answers(ID, record, parts.of.label(), others, sizes, times));
@@ -143,6 +144,13 @@ impl Parts<'_> {
         per_second(self.of.count(seconds) as f64 / length_s(seconds).max(1e-3))
     }
 
+    /// Returns a slow period without its last seconds and without `from` first seconds. Averages over neighbouring
+    /// seconds decide where a period begins and ends, so the seconds at its edges also contain many fast requests.
+    fn inner<'s>(&self, period: &'s [Second], from: usize) -> &'s [Second] {
+        let inner = period.get(from..period.len().saturating_sub(SMOOTH)).unwrap_or_default();
+        if self.of.count(inner) > 0 { inner } else { period }
+    }
+
     /// Returns a phrase about response times that become shorter within the slow period.
     fn fading(&self) -> (&'static str, &'static str) {
         let third = self.during.len() / 3;
@@ -164,7 +172,7 @@ impl Parts<'_> {
         if self.again.is_empty() {
             return Default::default();
         }
-        let slow = time(self.of.mean(self.again));
+        let slow = time(self.of.mean(self.inner(self.again, SMOOTH)));
         let n = length_s(self.again).round();
         let at = clock(span(self.again).0 - record.frame.start_ms);
         (
@@ -174,13 +182,15 @@ impl Parts<'_> {
     }
 
     fn at_first(&self, record: &Record) -> Option<Finding> {
-        let (slow, fast) = (self.of.mean(self.during), self.of.mean(self.behind));
-        let is_sound = length_s(self.before) <= 1.5 && is_longer(slow, fast);
+        // A period that begins with the run has no edge there.
+        let inner = self.inner(self.during, 0);
+        let (slow, fast) = (self.of.mean(inner), self.of.mean(self.behind));
+        let is_sound = length_s(self.before) <= 1.5 && is_longer(self.of.mean(self.during), fast);
         let (again, again_zh) = self.again(record);
         let ((of, of_zh), (fading, fading_zh)) = (self.of.name(record), self.fading());
         let n = length_s(self.during).round();
         let (a, b) = (time(slow), time(fast));
-        let (r, q) = (self.rate(self.during), self.rate(self.behind));
+        let (r, q) = (self.rate(inner), self.rate(self.behind));
         let said = words!(
             "Answers{of} were slower at first, under the same load: they took {a} on average in the first {n} s ({r}/s), and {b} from then on ({q}/s){fading}.{again} Figures of the whole run mix both.",
             "在相同负载下，开始时{of_zh}响应较慢：前 {n} 秒平均 {a}（{r}/s），之后为 {b}（{q}/s）{fading_zh}。{again_zh}整个运行的数据混合了两者。"
@@ -189,21 +199,22 @@ impl Parts<'_> {
             "Warm the target up before (caches, pools of connections, compiled code), or judge the run without these seconds.",
             "事先预热被测系统（缓存、连接池、编译后的代码），或在评价时去掉这些秒。"
         );
-        is_sound.then(|| self.finding(slow, fast, said, advice))
+        is_sound.then(|| self.finding(inner, fast, said, advice))
     }
 
     fn in_the_middle(&self, record: &Record) -> Option<Finding> {
+        let inner = self.inner(self.during, SMOOTH);
         let [before, slow, behind] =
-            [self.before, self.during, self.behind].map(|part| self.of.mean(part));
+            [self.before, inner, self.behind].map(|part| self.of.mean(part));
         let alike = before.max(behind) <= ALIKE * before.min(behind).max(1e-3)
             && length_s(self.before) >= AROUND_S;
         let (again, again_zh) = self.again(record);
-        let is_sound = alike && is_longer(slow, before.max(behind));
+        let is_sound = alike && is_longer(self.of.mean(self.during), before.max(behind));
         let ((of, of_zh), (fading, fading_zh)) = (self.of.name(record), self.fading());
         let (n, at) =
             (length_s(self.during).round(), clock(span(self.during).0 - record.frame.start_ms));
         let (a, b) = (time(slow), time(before));
-        let (r, q) = (self.rate(self.during), self.rate(self.before));
+        let (r, q) = (self.rate(inner), self.rate(self.before));
         let said = words!(
             "Answers{of} were slower for {n} s from about {at} on, under the same load: they took {a} on average instead of {b} ({r}/s instead of {q}/s){fading}. Then they were as fast as before.{again}",
             "在相同负载下，从约 {at} 起有 {n} 秒{of_zh}响应较慢：平均 {a}，而非 {b}（{r}/s 而非 {q}/s）{fading_zh}。之后与之前一样快。{again_zh}"
@@ -212,13 +223,14 @@ impl Parts<'_> {
             "Look at the target at that time: a cache that was emptied, a job, a failover, a collection of garbage, other programs on its machine; or at the plan's data of that time.",
             "查看被测系统在该时刻的情况：缓存被清空、某个任务、故障切换、垃圾回收、其机器上的其他程序；或查看计划当时的数据。"
         );
-        is_sound.then(|| self.finding(slow, before, said, advice))
+        is_sound.then(|| self.finding(inner, before, said, advice))
     }
 
-    fn finding(&self, slow: f64, usual: f64, said: Words, advice: Words) -> Finding {
+    /// Builds the finding. `inner`: the slow period without its edges; `usual`: usual mean time in ms.
+    fn finding(&self, inner: &[Second], usual: f64, said: Words, advice: Words) -> Finding {
         let at = span(self.during);
         found(ID, About::Target, Confidence::Statistical, said)
-            .with("slower", slow, "ms", at)
+            .with("slower", self.of.mean(inner), "ms", span(inner))
             .with("usual", usual, "ms", span(self.behind))
             .with("length", length_s(self.during), "s", at)
             .rules_out(same_load())
