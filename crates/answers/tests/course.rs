@@ -145,3 +145,15 @@ fn a_slow_phase_is_told_with_the_times_and_the_rate_of_its_whole_seconds() {
         }
     }
 }
+
+#[test]
+fn a_target_that_is_warm_at_the_end_was_warm_before_the_run_ended() {
+    let warms = |decay: f64| move |at: f64| 50.0 * (1.0 + 4.0 * (-at / decay).exp());
+    for seed in 1..=4 {
+        for decay in [25.0, 30.0] {
+            assert_eq!(says(&paced(180, seed, warms(decay)), "warmup_unfinished"), "", "{seed}");
+        }
+        let words = says(&paced(180, seed, warms(100.0)), "warmup_unfinished");
+        assert!(words.starts_with("The run ended before the target was warm: "), "{seed}: {words}");
+    }
+}

@@ -32,6 +32,8 @@ const SIZE: f64 = 0.1;
 const LASTS: usize = 5;
 /// Largest p of a step.
 const CHANCE: f64 = 0.001;
+/// Smallest fall of the median between the last two sixths of the time, as a share, if a target still warms up.
+const FALLS: f64 = 0.05;
 /// Largest difference between the medians of the two halves of a step's side, as a share of the step's height. The sides
 /// are nearly constant; a smooth curve changes about as much within its parts as from one part to the next.
 const EVEN: f64 = 0.35;
@@ -145,8 +147,12 @@ pub(super) fn warmup_unfinished(run: &Run<'_>) -> Said {
         (super::figures::median(&values[..third]), super::figures::median(&values[2 * third..]));
     // A warm-up ends with better metrics. If metrics get worse, this is drift; if they change suddenly, a step.
     let better = last < first * (1.0 - SIZE);
-    let still =
-        trend(&values[values.len() / 2..]).is_some_and(|t| t.p < DRIFT_CHANCE && t.slope < 0.0);
+    // A median that hardly falls any more is significant as well if there are many requests: then the target is warm.
+    let sixth = values.len() / 6;
+    let (earlier, end) = values[values.len() - 2 * sixth..].split_at(sixth);
+    let falls = super::figures::median(end) < (1.0 - FALLS) * super::figures::median(earlier);
+    let still = falls
+        && trend(&values[values.len() / 2..]).is_some_and(|t| t.p < DRIFT_CHANCE && t.slope < 0.0);
     let other = || {
         realism::cached(record).is_some()
             || run.finds("concurrency_limit")
