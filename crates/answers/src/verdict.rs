@@ -159,7 +159,7 @@ fn kind_of(Unchecked { source, lacks, .. }: &Unchecked) -> Words {
             "throng run 记录而结果文件没有的数据",
         ),
         Source::Hosts => {
-            ("figures of watched hosts (--watch NAME=URL)", "被监控主机的指标（--watch NAME=URL）")
+            ("figures of watched hosts (--watch NAME=URL)", "被监视主机的指标（--watch NAME=URL）")
         }
         Source::Other => {
             // The advice after a colon is put into parentheses, because readers would take text after a colon for the

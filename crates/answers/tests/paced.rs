@@ -78,7 +78,7 @@ fn a_rate_that_is_the_same_under_any_load_is_not_judged_in_a_result_file() {
         let verdict = rules::verdict(&file(timed(&ramp(), takes)));
         assert!(limits(&verdict).is_empty(), "{:?}", verdict.findings);
         for id in ["concurrency_limit", "plateau"] {
-            assert_eq!(lacks(&verdict, id), "the rate that was asked for", "{id}");
+            assert_eq!(lacks(&verdict, id), "the rate that was asked for, if any", "{id}");
         }
         assert!(verdict.lacks_for_limit().is_some());
     }
@@ -100,7 +100,7 @@ fn a_target_that_gives_no_more_than_timers_ask_for_has_a_limit() {
     assert!(found.words.en.contains("does not grow beyond 20/s"), "{}", found.words.en);
     // A result file does not contain the rate that timers ask for.
     let verdict = rules::verdict(&file(limited(100.0)));
-    assert_eq!(lacks(&verdict, "plateau"), "the rate that was asked for");
+    assert_eq!(lacks(&verdict, "plateau"), "the rate that was asked for, if any");
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn the_same_rate_at_each_step_of_users_is_a_limit_in_a_result_file() {
     // The plan sets the rate.
     let verdict = rules::verdict(&file(timed(&joined(5, 15, 60, 0), |_| 40 * MS)));
     assert!(limits(&verdict).is_empty(), "{:?}", verdict.findings);
-    assert_eq!(lacks(&verdict, "plateau"), "the rate that was asked for");
+    assert_eq!(lacks(&verdict, "plateau"), "the rate that was asked for, if any");
 }
 
 /// Returns the result file of users that arrive in steps of `step` users, 30 s each, and pause for `pause` ms. Four workers

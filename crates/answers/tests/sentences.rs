@@ -2,6 +2,7 @@
 // Each test binary uses only a part of the module `situations`.
 mod situations;
 
+use answers::lines::{Scope, lines};
 use answers::rules;
 use record::frame::Ending;
 use record::kept::Why;
@@ -111,6 +112,24 @@ fn further_causes_are_counted_where_there_are_some() {
     assert!(has(&two, " users); 1 other cause."), "{two:?}");
     rows[13].1 = "502";
     assert!(has(&said(&rows, 3), "; 2 other causes."));
+    let record = Record::of_rows(text(&rows, 3).as_bytes()).expect("rows");
+    let findings = rules::verdict(&record).findings;
+    let errors = findings.iter().find(|one| one.id == "errors_named").expect("errors");
+    assert!(errors.words.zh.contains("最常见的原因，2 次：500"), "{:?}", errors.words);
+}
+
+#[test]
+fn watched_hosts_have_one_name_in_chinese() {
+    let rows = vec![("a".to_owned(), "200"); 2000];
+    let record = Record::of_rows(text(&rows, 3).as_bytes()).expect("rows");
+    let lines = lines(&rules::verdict(&record), Scope::Run { not_met: false });
+    let said: Vec<&str> = lines
+        .iter()
+        .flat_map(|line| std::iter::once(&line.words).chain(&line.items))
+        .map(|words| &*words.zh)
+        .collect();
+    assert!(said.iter().any(|words| words.contains("被监视主机")), "{said:?}");
+    assert!(!said.iter().any(|words| words.contains("监控")), "{said:?}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ mod situations;
 
 use answers::random::Random;
 use answers::rules;
-use answers::verdict::Verdict;
+use answers::verdict::{Verdict, Words};
 use record::Record;
 use situations::{Answer, MS, Places, Request, S, Users, about, bad, good, run, users};
 use stats::Outcome;
@@ -240,7 +240,7 @@ fn a_time_in_which_each_request_fails_is_told() {
 
 /// Returns the finding on errors for a result file of 40 threads that send one request per second each. `name`: returns
 /// the name of a thread. `fails`: selects the threads with failing requests.
-fn rows(name: impl Fn(u64) -> String, fails: impl Fn(u64) -> bool) -> String {
+fn rows(name: impl Fn(u64) -> String, fails: impl Fn(u64) -> bool) -> Words {
     let head =
         "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,allThreads\n";
     let row = |n: u64| {
@@ -250,12 +250,17 @@ fn rows(name: impl Fn(u64) -> String, fails: impl Fn(u64) -> bool) -> String {
     };
     let rows: String = (0..2000).map(row).collect();
     let record = Record::of_rows((head.to_owned() + &rows).as_bytes()).expect("rows");
-    says(&rules::verdict(&record), "errors_named")
+    let found = rules::verdict(&record).findings.into_iter().find(|one| one.id == "errors_named");
+    found.expect("errors").words
+}
+
+fn numbered(thread: u64) -> String {
+    format!("Users 1-{}", thread + 1)
 }
 
 #[test]
 fn a_result_file_says_which_threads_fail() {
-    let numbered = |thread: u64| format!("Users 1-{}", thread + 1);
+    let rows = |name: fn(u64) -> String, fails: fn(u64) -> bool| rows(name, fails).en;
     let words = rows(numbered, |thread| thread == 7);
     assert!(words.contains("1 of 40 threads (Users 1-8) has all of these failures"), "{words}");
     let words = rows(numbered, |thread| (8..12).contains(&thread) || thread == 1);
@@ -270,4 +275,12 @@ fn a_result_file_says_which_threads_fail() {
     ] {
         assert!(words.contains("failed") && !words.contains("threads ("), "{words}");
     }
+}
+
+#[test]
+fn threads_and_a_single_cause_are_named_in_chinese_words() {
+    let fails = |thread| (8..12).contains(&thread) || thread == 1;
+    let words = rows(numbered, fails).zh;
+    assert!(words.contains("（Users 1-2、Users 1-9 至 Users 1-12）"), "{words}");
+    assert!(words.contains("。原因，250 次：") && !words.contains("最常见"), "{words}");
 }

@@ -15,7 +15,7 @@ use super::say::{clock, found, lacks, same_load, time, words};
 use super::{errors, realism, run::Run, steps};
 use crate::change::{self, lasting, steps as steps_in};
 use crate::trend::{Trend, trend};
-use crate::verdict::{About, Confidence, Said};
+use crate::verdict::{About, Confidence, Said, Words};
 use crate::warmup::{Course, warm_up};
 
 /// Smallest number of requests under the same load.
@@ -59,6 +59,8 @@ const LABEL_SAMPLES: u64 = 20;
 /// Largest ratio of the residual of the better explanation of a series, a line or a step, to the residual of the other
 /// one.
 const BETTER: f64 = 0.8;
+/// Largest difference between two rates that count as the same, as a share of the higher rate.
+const SAME_RATE: f64 = 0.01;
 /// Share of failed requests above which the times of a period are mostly times of failures.
 const MOST: f64 = 0.5;
 
@@ -411,6 +413,15 @@ fn failures(early: &[Second], late: &[Second]) -> (String, String) {
     (format!(", failures from {before} to {after}"), format!("，失败率从 {before} 变为 {after}"))
 }
 
+/// Returns a phrase about the request rates before and after a change.
+fn rates(before: f64, after: f64) -> Words {
+    let (a, b) = (errors::per_second(before), errors::per_second(after));
+    if a == b || (before - after).abs() <= SAME_RATE * before.max(after) {
+        return words!("the rate stayed at {b}/s", "速率保持 {b}/s");
+    }
+    words!("the rate from {a}/s to {b}/s", "速率从 {a}/s 变为 {b}/s")
+}
+
 pub(super) fn step_change(run: &Run<'_>) -> Said {
     // Stops of the whole service shift windows, and intermittent failures change the times.
     let (record, stops) = (run.record(), || run.finds("stalls"));
@@ -442,12 +453,7 @@ pub(super) fn step_change(run: &Run<'_>) -> Said {
     });
     let (before, after) = (time(before), time(after));
     let when = clock(at_ms - record.frame.start_ms);
-    let (slow, fast) = (errors::per_second(rate(early)), errors::per_second(rate(late)));
-    let (rates, rates_zh) = if slow == fast {
-        (format!("the rate stayed at {slow}/s"), format!("速率保持 {slow}/s"))
-    } else {
-        (format!("the rate from {slow}/s to {fast}/s"), format!("速率从 {slow}/s 变为 {fast}/s"))
-    };
+    let Words { en: rates, zh: rates_zh } = rates(rate(early), rate(late));
     found(
         "step_change",
         About::Target,
@@ -467,4 +473,18 @@ pub(super) fn step_change(run: &Run<'_>) -> Said {
     ))
     .explaining(&["warmup_unfinished", "drift", "bimodal", "plateau"])
     .said()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_that_differ_only_in_their_digits_are_the_same() {
+        assert_eq!(rates(9.98, 10.02).en, "the rate stayed at 10/s");
+        assert_eq!(rates(9.98, 10.02).zh, "速率保持 10/s");
+        assert_eq!(rates(10.2, 10.4).en, "the rate stayed at 10/s");
+        assert_eq!(rates(9.7, 10.02).en, "the rate from 9.7/s to 10/s");
+        assert_eq!(rates(1200.0, 1205.0).en, "the rate stayed at 1 205/s");
+    }
 }

@@ -345,14 +345,12 @@ fn ended_by_plan(record: &Record) -> (String, String) {
 
 /// Returns the beginning of the sentence about the most frequent cause, and the number of other causes as a
 /// description.
-fn other_causes(more: usize) -> (&'static str, String, String) {
+fn other_causes(more: usize) -> (Words, Words) {
+    let first = || words!("The most frequent cause", "最常见的原因");
     match more {
-        0 => ("The cause", String::new(), String::new()),
-        1 => ("The most frequent cause", "; 1 other cause".into(), "；另有 1 种原因".into()),
-        more => {
-            let (en, zh) = (format!("; {more} other causes"), format!("；另有 {more} 种原因"));
-            ("The most frequent cause", en, zh)
-        }
+        0 => (words!("The cause", "原因"), words!("", "")),
+        1 => (first(), words!("; 1 other cause", "；另有 1 种原因")),
+        more => (first(), words!("; {more} other causes", "；另有 {more} 种原因")),
     }
 }
 
@@ -417,7 +415,8 @@ pub(super) fn errors_named(record: &Record) -> Said {
     let Words { en: of, zh: of_zh } = share_of(record, errors, all);
     let total = if errors == 1 { "1 request".into() } else { count(errors) + " requests" };
     let (total_zh, those) = (count(errors), count(n));
-    let (the, more, more_zh) = other_causes(causes.len() - 1);
+    let (Words { en: the, zh: the_zh }, Words { en: more, zh: more_zh }) =
+        other_causes(causes.len() - 1);
     let times = if n == 1 { "once".into() } else { format!("{those} times") };
     let cause = record.causes.get(most);
     let time = when_failing(seconds, at, start_ms, to);
@@ -431,7 +430,7 @@ pub(super) fn errors_named(record: &Record) -> Said {
         Confidence::Certain,
         words!(
             "{total} failed{of}{within}{each}. {the}, {times}: {text} ({when}{load}){more}.{ended}{whose}",
-            "{total_zh} 个请求失败{of_zh}{within_zh}{each_zh}。最常见的原因，{those} 次：{text_zh}（{when_zh}{load_zh}）{more_zh}。{ended_zh}{whose_zh}"
+            "{total_zh} 个请求失败{of_zh}{within_zh}{each_zh}。{the_zh}，{those} 次：{text_zh}（{when_zh}{load_zh}）{more_zh}。{ended_zh}{whose_zh}"
         ),
     )
     .with("errors", errors as f64, "requests", span)

@@ -138,7 +138,7 @@ pub(super) fn lacks_schedule(record: &Record, is_one_rate: bool) -> Option<Said>
 }
 
 fn lacks_rate() -> Said {
-    lacks!(run: "the rate that was asked for", "所要求的速率")
+    lacks!(run: "the rate that was asked for, if any", "所要求的速率（如果有）")
 }
 
 /// True if users leave in many seconds while others arrive later: loops that continue keep their users.

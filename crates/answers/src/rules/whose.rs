@@ -26,7 +26,7 @@ const NAMED: usize = 3;
 /// Threads that always fail, while requests of other threads hardly ever fail.
 pub(super) struct Always {
     /// Names of the failing threads; threads with consecutive numbers form one entry.
-    names: Vec<String>,
+    names: Vec<Words>,
     /// Number of the failing threads.
     failing: usize,
     /// Number of all threads that sent requests under failing labels.
@@ -92,9 +92,13 @@ impl Always {
         let who = match &self.group {
             Some(group) => words!("all of group \"{group}\"", "即线程组“{group}”的全部线程"),
             None => {
-                let shown = self.names[..self.names.len().min(NAMED)].join(", ");
+                let shown = &self.names[..self.names.len().min(NAMED)];
+                let list = |of: fn(&Words) -> &str, between: &str| {
+                    shown.iter().map(of).collect::<Vec<_>>().join(between)
+                };
+                let (en, zh) = (list(|name| &name.en, ", "), list(|name| &name.zh, "、"));
                 let more = if self.names.len() > NAMED { " …" } else { "" };
-                words!("{shown}{more}", "{shown}{more}")
+                words!("{en}{more}", "{zh}{more}")
             }
         };
         let (of, of_zh) = if self.of_labels {
@@ -136,7 +140,7 @@ pub(super) fn are_of_threads(record: &Record) -> bool {
 
 /// Formats thread names as list entries. Threads with consecutive numbers form one entry, as in
 /// "Users 1-9 to Users 1-12".
-fn rows(names: &[&str]) -> Vec<String> {
+fn rows(names: &[&str]) -> Vec<Words> {
     let of = |name: &str| -> Option<(String, u64)> {
         let (group, number) = name.rsplit_once('-')?;
         Some((group.to_owned(), number.parse().ok()?))
@@ -146,8 +150,13 @@ fn rows(names: &[&str]) -> Vec<String> {
     names.sort();
     let follows = |a: &(Option<(String, u64)>, &str), b: &(Option<(String, u64)>, &str)| matches!((&a.0, &b.0), (Some(a), Some(b)) if a.0 == b.0 && a.1 + 1 == b.1);
     let rows = names.chunk_by(follows).map(|row| match row {
-        [.., last] if row.len() > 2 => format!("{} to {}", row[0].1, last.1),
-        _ => row.iter().map(|name| name.1).collect::<Vec<_>>().join(", "),
+        [(_, first), .., (_, last)] if row.len() > 2 => {
+            words!("{first} to {last}", "{first} 至 {last}")
+        }
+        _ => {
+            let names: Vec<&str> = row.iter().map(|name| name.1).collect();
+            Words { en: names.join(", "), zh: names.join("、") }
+        }
     });
     rows.collect()
 }

@@ -30,6 +30,7 @@ use plan::plan::Plan;
 use record::Change;
 use stats::aggregate::Percentages;
 use stats::clock::{Steps, now_ms};
+use stats::grouped::things;
 use stats::jtl::Columns;
 use stats::process::Usage;
 use stats::summary::{Frame, Summary};
@@ -711,7 +712,9 @@ impl Ending<'_> {
                 Some((junit::FAILURE, format!("it was ended by --abort-if: {why}")))
             }
             End::Completed | End::StoppedByPlan if !self.losses.is_empty() => {
-                Some((junit::FAILURE, format!("{} workers were lost", self.losses.len())))
+                let n = self.losses.len() as u64;
+                let was = if n == 1 { "was" } else { "were" };
+                Some((junit::FAILURE, format!("{} {was} lost", things(n, "worker"))))
             }
             End::Completed | End::StoppedByPlan => None,
             End::Interrupted { .. } => Some((junit::ERROR, "it was interrupted".to_string())),

@@ -127,7 +127,10 @@ impl Point {
         } else {
             figures.clone()
         };
-        let verdict = answers::rules::verdict(record);
+        let mut verdict = answers::rules::verdict(record);
+        // The sweep itself interrupts a run that is precise enough. A run that the user interrupts makes no point.
+        verdict.undecided =
+            verdict.undecided.filter(|reason| *reason != answers::rules::interrupted());
         let excluded = if figures.samples == 0 {
             Some(words("no samples", "没有样本"))
         } else if figures.errors > MOST_ERRORS {
