@@ -86,7 +86,8 @@ pub struct Fleet {
     lost_at: Option<(Instant, String)>,
     stop_on_loss: bool,
     aborted: Option<String>,
-    /// True if the test stopped itself: by an element, by its action on a failed sample, or by a limit on connections.
+    /// True if the test stopped itself: by an element, by its action on a failed sample, or by the property
+    /// `throng.stop.unconnected`.
     stopped_by_plan: bool,
     adjusted: Instant,
     /// Indices of the groups of the last started batch.
@@ -300,7 +301,8 @@ impl Fleet {
         self.aborted.as_deref()
     }
 
-    /// True if the test stopped itself: by an element, by its action on a failed sample, or by a limit on connections.
+    /// True if the test stopped itself: by an element, by its action on a failed sample, or by the property
+    /// `throng.stop.unconnected`.
     pub fn stopped_by_plan(&self) -> bool {
         self.stopped_by_plan
     }

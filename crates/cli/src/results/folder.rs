@@ -47,8 +47,8 @@ const KEPT: [(&str, u64); 2] = [("summary.json", 128 << 10), ("summary.txt", 32 
 pub(crate) const SECONDS: &str = "seconds.jsonl";
 /// Name of the file with older lines. They are moved there when `seconds.jsonl` has its largest size.
 pub(crate) const SECONDS_BEFORE: &str = "seconds.1.jsonl";
-/// Largest size of `seconds.jsonl` in bytes: the lines of about 9 hours. Older lines are moved to [`SECONDS_BEFORE`]. The
-/// record covers the whole run.
+/// Largest size of `seconds.jsonl` in bytes: the lines of about 9 hours. Older lines are moved to [`SECONDS_BEFORE`].
+/// The record covers the whole run.
 const MOST_OF_SECONDS: u64 = 32 << 20;
 
 impl Folder {
