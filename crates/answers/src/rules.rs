@@ -73,7 +73,8 @@ mod whose;
 use record::Record;
 
 pub use errors::{
-    Cut, EARLIER_MS, MOST_ENDED, cut_by_errors, cut_short, cut_short_by_errors, words_of,
+    Cut, EARLIER_MS, MOST_ENDED, cut_by_errors, cut_short, cut_short_by_errors, without_includes,
+    words_of,
 };
 pub use hang::unanswered;
 pub use late_starts::missed_starts;

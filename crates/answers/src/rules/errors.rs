@@ -306,7 +306,7 @@ pub fn cut_short(record: &Record) -> Option<Words> {
 }
 
 /// Returns a sentence, without its full stop, on the files that the plan includes and without which it ran.
-fn without_includes(frame: &Frame) -> Option<Words> {
+pub fn without_includes(frame: &Frame) -> Option<Words> {
     let (_, files) = frame.settings.iter().find(|setting| setting.0 == MISSING_INCLUDES)?;
     let (first, more) = files.split_once('\n').unwrap_or((files, ""));
     let more = more.lines().count() as u64;

@@ -304,8 +304,13 @@ impl Search<'_> {
                 && judge::is_clear(self.criteria, record, seconds, self.precision);
             is_clear
         })?;
+        if let Some(why) = rules::without_includes(&made.record.frame) {
+            return Err(Failed::Undecided(why.en));
+        }
         let seconds = judge::measured(&made.record, settled, length);
-        let (holds, judged) = judge::whole(self.criteria, &made.record, seconds);
+        let clear = is_clear.then_some(length);
+        let judge::Judgement { holds, judged, margin, trials } =
+            judge::probe(self.criteria, &made.record, seconds, clear);
         let figures = sweep::Figures::of(seconds);
         let verdict = rules::verdict(&made.record);
         let finding = results::doubt(&verdict);
@@ -313,15 +318,9 @@ impl Search<'_> {
             load,
             purpose,
             rate: figures.rate * (1.0 - figures.errors),
-            trials: judge::trials(
-                self.criteria,
-                &made.record,
-                seconds,
-                holds,
-                is_clear.then_some(length),
-            ),
+            trials,
             holds,
-            margin: judge::margin(&judged),
+            margin,
             noise: judge::noise(self.criteria, &made.record, seconds, judge::WINDOWS),
             certain: judge::fails_for_certain(&judged),
             generator: finding.is_some(),

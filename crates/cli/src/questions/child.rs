@@ -86,6 +86,8 @@ pub(crate) enum Failed {
     Interrupted,
     /// The run failed. Contains its exit code and its output.
     Run(Exit, String),
+    /// The run shows nothing about the plan. Contains the reason, a sentence without its full stop.
+    Undecided(String),
 }
 
 /// Total duration of the remaining runs.

@@ -267,6 +267,7 @@ pub(crate) fn stopped(name: &str, failed: Failed, has_some: bool) -> Exit {
             terminal::err(&format!("{output}{end}"));
             fail(&format!("{name}: the run failed"), exit)
         }
+        Failed::Undecided(why) => fail(&format!("{name}: undecided: {why}"), Exit::Undecided),
     }
 }
 

@@ -185,6 +185,9 @@ fn a_run_without_a_file_that_its_plan_includes_meets_its_criteria_only_without_i
     // A criterion that is not met stays not met, and JMeter's command line ends with JMeter's exit code.
     assert_eq!(program.run(&[&line[..], &["--fail", "count > 9"]].concat()).code, 4);
     assert_eq!(program.run(&["-n", "-t", "plan.jmx"]).code, 0);
+    let search = ["capacity", "plan.jmx", "--fail", "p95 < 1h", "--at-most", "2"];
+    let ended = program.run(&[&search[..], &["--probe", "2s", "--settle", "1s"]].concat());
+    assert!(ended.code == 6 && ended.err.contains(why), "{ended:?}");
 }
 
 #[test]

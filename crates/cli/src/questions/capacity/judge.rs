@@ -1,7 +1,7 @@
 //! Judges the criteria of a search for one probe: over its whole duration, in windows, and by margin.
 
 use answers::criterion::{Criterion, Limit, OfPart, Op, Times};
-use answers::evidence::{Evidence, least_samples};
+use answers::evidence::{self, Evidence, least_samples};
 use answers::precision::precision;
 use answers::search::{self, Trial};
 use answers::verdict::Words;
@@ -73,6 +73,42 @@ pub(crate) fn whole(
     (judged.iter().all(|judged| judged.holds), judged)
 }
 
+/// The judgement of a probe.
+pub(crate) struct Judgement {
+    /// True if all criteria hold, and the probe made its whole load.
+    pub(crate) holds: bool,
+    pub(crate) judged: Vec<Judged>,
+    /// Largest margin of the criteria; `None` without one, or if a part of the load is missing.
+    pub(crate) margin: Option<f64>,
+    pub(crate) trials: Vec<Trial>,
+}
+
+/// Judges a probe by its measured seconds. A probe that made only a part of its load, for example because errors ended
+/// users, does not show that the load holds. `clear` is the planned duration of a probe that ended early because its result was clear.
+pub(crate) fn probe(
+    criteria: &[Criterion],
+    record: &Record,
+    seconds: &[Second],
+    clear: Option<f64>,
+) -> Judgement {
+    let (holds, mut judged) = whole(criteria, record, seconds);
+    let mut trials = trials(criteria, record, seconds, holds, clear);
+    let Some(Words { en, zh }) = evidence::partial_load(record) else {
+        return Judgement { holds, margin: margin(&judged), judged, trials };
+    };
+    judged.push(Judged {
+        criterion: "whole load".to_owned(),
+        shown: en,
+        shown_zh: zh,
+        holds: false,
+        margin: None,
+    });
+    for trial in &mut trials {
+        trial.good = false;
+    }
+    Judgement { holds: false, judged, margin: None, trials }
+}
+
 /// Returns the largest margin (value divided by limit) of the criteria.
 pub(crate) fn margin(judged: &[Judged]) -> Option<f64> {
     judged.iter().filter_map(|judged| judged.margin).reduce(f64::max)
@@ -93,7 +129,7 @@ fn by_limit(criterion: &Criterion, value: f64) -> Option<f64> {
 /// Returns the windows of a probe as trials, or the whole probe as one trial if windows have too few samples for
 /// the percentiles. A probe that ended early because its result was clear (`clear`) counts with its planned
 /// duration.
-pub(crate) fn trials(
+fn trials(
     criteria: &[Criterion],
     record: &Record,
     seconds: &[Second],
@@ -231,4 +267,37 @@ fn part(criterion: &Criterion, record: &Record, seconds: &[Second]) -> Merged {
         }
     }
     merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judgement(missed: u64) -> Judgement {
+        let second = |n: i64| Second {
+            at_ms: n * 1000,
+            ms: 1000,
+            due: 100,
+            missed,
+            all: Part { count: 100 - missed, ..Part::default() },
+            ..Second::default()
+        };
+        let record = Record { seconds: (1..=10).map(second).collect(), ..Record::default() };
+        let criteria = [Criterion::parse("count > 10").expect("a criterion")];
+        probe(&criteria, &record, &record.seconds, None)
+    }
+
+    #[test]
+    fn a_probe_with_a_part_of_its_load_does_not_hold() {
+        let whole = judgement(0);
+        assert!(whole.holds && whole.trials.iter().all(|trial| trial.good));
+        assert_eq!(whole.judged.len(), 1);
+        let part = judgement(30);
+        assert!(!part.holds && part.trials.iter().all(|trial| !trial.good));
+        assert!(part.judged[0].holds, "the criterion itself");
+        let Judged { criterion, shown, .. } = &part.judged[1];
+        assert_eq!(criterion, "whole load");
+        assert!(shown.starts_with("30% of the starts were not made"), "{shown}");
+        assert!(fails_for_certain(&part.judged));
+    }
 }
