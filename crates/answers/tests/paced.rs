@@ -254,3 +254,39 @@ fn short_stops_on_a_full_machine_are_not_called_checked() {
     assert!(finding(&full, "stalls").is_none() && !full.silent.contains(&"stalls"));
     assert!(lacks(&full, "stalls").contains("gaps of less than 400 ms may be its own"));
 }
+
+/// Returns the record of a result file of `n` users whose timer starts a request every 500 ms. Requests take about
+/// `takes` ms, with this standard deviation of the logarithm.
+fn started_evenly(seed: u64, n: u64, takes: f64, spread: f64) -> Record {
+    let mut random = Random::new(seed);
+    let mut row = |at: u64| (500 * at, (takes * (spread * random.normal()).exp()) as u64, at % n);
+    let mut rows: Vec<(u64, u64, u64)> = (0..600).map(&mut row).collect();
+    rows.sort_unstable_by_key(|(at, took, _)| at + took);
+    let mut text =
+        "timeStamp,elapsed,label,responseCode,threadName,success,allThreads\n".to_owned();
+    for (at, took, user) in rows {
+        let at = 1_700_000_000_000 + at;
+        text += &format!("{at},{took},a,200,Users 1-{user},true,{n}\n");
+    }
+    Record::of_rows(text.as_bytes()).expect("rows")
+}
+
+#[test]
+fn even_starts_of_a_timer_are_no_single_worker() {
+    for seed in 1..=5 {
+        for (n, takes, spread) in [(10, 1500.0, 0.1), (20, 3000.0, 0.1), (10, 4000.0, 0.03)] {
+            let record = started_evenly(seed, n, takes, spread);
+            let verdict = rules::verdict(&record);
+            assert!(limits(&verdict).is_empty(), "{seed} {n}: {:?}", verdict.findings);
+            assert!(!lacks(&verdict, "concurrency_limit").is_empty(), "{seed} {n}");
+        }
+        // Here all users wait for a single worker.
+        let mut worker = Workers::new(1);
+        let load = Users { at_once: 10, seed, ..users(10).seconds(300) };
+        let record =
+            run(&load, |request, random| good(worker.work(request.at, about(500 * MS, random))));
+        let verdict = rules::verdict(&record);
+        let found = finding(&verdict, "concurrency_limit").expect("a single worker");
+        assert!(found.words.en.starts_with("The target works on about 1 request at once"));
+    }
+}

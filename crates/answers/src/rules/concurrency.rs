@@ -113,6 +113,11 @@ const PAIRS_SLOTS: f64 = 3.0;
 const PAIRS_ALIKE: f64 = 0.65;
 /// Largest number of workers that pairs of completions can show. With more workers, too few pairs are missing.
 const PAIRS_MOST: f64 = 12.0;
+/// Largest share of users that pause with which pairs of completions are a sign of workers. If more users pause, a timer
+/// may start their requests at even intervals, and the responses are even as well.
+const PAUSING: f64 = 0.1;
+/// Number of users that may pause in any case.
+const PAUSING_USERS: f64 = 1.0;
 
 /// An estimated number of workers (K) with its interval.
 struct Workers {
@@ -254,7 +259,13 @@ fn fails_without_work(record: &Record) -> bool {
 fn workers_of(record: &Record) -> Option<Workers> {
     let plateau = flat(record)?;
     let by_pairs = || by_pairs(&plateau.busy, mean(&plateau.rates), plateau.in_flight);
-    by_little(record, &plateau).or_else(by_pairs)
+    by_little(record, &plateau).or_else(|| by_pairs().filter(|_| hardly_pause(record, &plateau)))
+}
+
+/// True if nearly all users wait for responses, so that no timer of the plan sets the rate.
+fn hardly_pause(record: &Record, plateau: &Plateau) -> bool {
+    let users = mean(&plateau.busy.iter().map(|second| second.users as f64).collect::<Vec<_>>());
+    record.has.users && users - plateau.in_flight <= (PAUSING * users).max(PAUSING_USERS)
 }
 
 /// Estimates the target's number of workers as the rate on the plateau times the time of a request alone. That time is
