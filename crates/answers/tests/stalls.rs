@@ -1,9 +1,10 @@
 //! Tests the rule about stops of the whole target. Users that send in step cause gaps as well.
 mod situations;
 
+use answers::random::Random;
 use answers::rules;
 use record::Record;
-use situations::{MS, S, Users, good, run, users};
+use situations::{MS, S, Users, about, good, run, users};
 
 fn speaks(record: &Record) -> bool {
     rules::verdict(record).findings.iter().any(|finding| finding.id == "stalls")
@@ -72,4 +73,58 @@ fn a_transaction_is_no_request_that_waited_beside_its_own() {
     assert_eq!(two, [false; 2], "two requests that waited");
     let four = [false, true].map(|in_transactions| speaks(&pauses(4, in_transactions)));
     assert_eq!(four, [true; 2], "four of them");
+}
+
+/// Returns the record of rows of 50 users: start and duration in ms, and the number of users that have started.
+fn record_of(rows: &mut [(u64, u64, u64)]) -> Record {
+    rows.sort_unstable_by_key(|(at, took, _)| at + took);
+    let mut text = "timeStamp,elapsed,label,responseCode,success,allThreads\n".to_owned();
+    for (at, took, users) in rows {
+        text += &format!("{},{took},a,200,true,{users}\n", 1_700_000_000_000 + *at);
+    }
+    Record::of_rows(text.as_bytes()).expect("rows")
+}
+
+#[test]
+fn users_that_send_at_the_same_moments_leave_gaps_that_are_no_stops() {
+    for seed in 1..=10 {
+        for spread in [0.3, 0.4, 0.6] {
+            let mut random = Random::new(seed);
+            let mut takes = || (250.0 * (spread * random.normal()).exp()) as u64;
+            // A timer lets each user send once per second. Users start one per second, or all at once.
+            let mut ramp = Vec::new();
+            for user in 0..50 {
+                ramp.extend((user..120).map(|s| (1000 * s, takes(), 50.min(s + 1))));
+            }
+            let mut at_once: Vec<_> = (0..6000).map(|n| (n / 50 * 1000, takes(), 50)).collect();
+            // A Synchronizing Timer lets all users send when all of them have an answer.
+            let (mut together, mut at) = (Vec::new(), 0);
+            while at < 120_000 {
+                let round: Vec<_> = (0..50).map(|_| (at, takes(), 50)).collect();
+                at += round.iter().map(|row| row.1).max().unwrap_or(0);
+                together.extend(round);
+            }
+            for (name, rows) in
+                [("ramp", &mut ramp), ("at once", &mut at_once), ("together", &mut together)]
+            {
+                let mut record = record_of(rows);
+                assert!(!speaks(&record), "{name} {seed} {spread}");
+                record.has.generator = true;
+                assert!(!speaks(&record), "{name} {seed} {spread}, in a run");
+            }
+        }
+    }
+}
+
+#[test]
+fn stops_in_each_second_are_found_among_users_that_do_not_pause() {
+    for seed in 1..=5 {
+        let load = Users { at_once: 20, seed, ..users(20) };
+        let record = run(&load, |request, random| {
+            let stop = request.at / S * S + 250 * MS;
+            let takes = about(20 * MS, random);
+            good(if request.at < stop { stop - request.at + takes } else { takes })
+        });
+        assert!(speaks(&record), "{seed}");
+    }
 }

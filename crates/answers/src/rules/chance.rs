@@ -69,7 +69,7 @@ pub(super) fn by_chance(
 }
 
 /// Returns the probability of at most `k` successes in `n` trials with probability `p` each.
-fn at_most(k: u64, n: u64, p: f64) -> f64 {
+pub(super) fn at_most(k: u64, n: u64, p: f64) -> f64 {
     if k >= n {
         return 1.0;
     }

@@ -9,9 +9,9 @@ use record::{Record, Second};
 use stats::grouped::{count, things};
 use stats::hist::layout;
 
-use super::chance::{SURE, by_chance};
+use super::chance::{SURE, at_most, by_chance};
 use super::down::is_down;
-use super::figures::{span, sum, times_of, whole};
+use super::figures::{requests, span, sum, times_of, whole};
 use super::hang::{errors, is_limit};
 use super::say::{clock, found, time, words};
 use crate::verdict::{About, Confidence, Finding, Words};
@@ -32,6 +32,8 @@ const AT_A_TIME: f64 = 2.5;
 const LONGER: f64 = 0.5;
 /// Smallest excess over the usual time in ms for a request that waited.
 const LONGER_MS: f64 = 100.0;
+/// Smallest number of requests before the silence that shows how often requests take longer than usual anyway.
+const KNOWN: u64 = 100;
 /// Largest share of the silence in which the generator was paused, and largest share of the lag in the requests' time
 /// after the silence.
 const OWN: f64 = 0.1;
@@ -212,6 +214,15 @@ fn silence_of(
     let is_chance = by_chance(record, seconds, &range, slots) > SURE;
     if answered + gave_up < WAITED || at_a_time < AT_A_TIME || is_chance {
         return None;
+    }
+    // Users that send at the same moments leave gaps, too. Then as many requests take longer than usual at other times.
+    let earlier = &seconds[..first];
+    if gave_up == 0 && requests(earlier) >= KNOWN {
+        let (long, _) = answered_late(record, seconds, earlier, length_ms);
+        let usual = ((long + 1) as f64 / (requests(earlier) + 1) as f64).min(1.0);
+        if 1.0 - at_most(answered - 1, requests(behind).max(answered), usual) > SURE {
+            return None;
+        }
     }
     let at_ms = |slot: usize| {
         let second = &seconds[slot / SLOTS];

@@ -1,7 +1,7 @@
 //! Detects moments in which the target answers no request: garbage collections, flushes, failovers.
 
-use std::cell::LazyCell;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use record::second::SLOTS;
 use record::{Record, Second};
@@ -9,9 +9,9 @@ use stats::Outcome;
 use stats::grouped::count;
 use stats::hist::{Bins, layout};
 
-use super::chance::{SURE, by_chance};
+use super::chance::{SURE, at_most, by_chance};
 use super::down::downs;
-use super::figures::{median, ms, requests, span, times_of, variation, whole};
+use super::figures::{mean, median, ms, requests, span, sum, times_of, variation, whole};
 use super::say::{clock, found, lacks, time, words};
 use super::silence::silence;
 use crate::verdict::{About, Confidence, Said, Words};
@@ -36,6 +36,15 @@ const HELD: u64 = 3;
 /// Smallest excess of a response's time over the median, as a share of the gap's length, for a response that waited
 /// during the gap.
 const HELD_PART: f64 = 0.5;
+/// Smallest number of seconds without gaps that shows how often requests take as long as those that waited.
+const OTHERS: usize = 5;
+/// Smallest number of requests in these seconds.
+const OTHER_REQUESTS: u64 = 100;
+/// Smallest share of the users' time in waiting with which no such seconds are needed: users that pause in step leave
+/// gaps.
+const IN_WAITS: f64 = 0.9;
+/// Smallest ratio of a gap to the longest one in which no request waited, if such gaps are common.
+const LONGER: usize = 2;
 /// Smallest number of gaps for a finding.
 const GAPS: usize = 5;
 /// Smallest number of gaps at even intervals for a finding.
@@ -207,20 +216,88 @@ fn held(record: &Record, second: &Second, typical: &BTreeMap<u32, f64>, longer: 
     sum
 }
 
+/// Requests that waited during gaps, compared with those that take as long without a gap.
+struct Held<'r> {
+    record: &'r Record,
+    seconds: &'r [Second],
+    /// Median response times of the labels in ms.
+    typical: BTreeMap<u32, f64>,
+    /// Number of gaps that are examined.
+    gaps: usize,
+    /// True if users hardly pause, so that no pause of all users leaves a gap.
+    users_wait: bool,
+    /// Seconds without a gap for which requests may have waited, and not behind one.
+    others: Vec<&'r Second>,
+    /// Probability that a request outside of gaps takes as long as one that waited, by the length of the gap in slots;
+    /// `None` if there are too few requests.
+    usual: BTreeMap<usize, Option<f64>>,
+}
+
+impl<'r> Held<'r> {
+    fn new(record: &'r Record, seconds: &'r [Second], gaps: &[Range<usize>]) -> Self {
+        let users_ms = sum(seconds, |s| s.users * u64::from(s.ms)) as f64;
+        let waits_ms = sum(seconds, |s| s.all.elapsed) as f64 / 1e6;
+        let users_wait =
+            record.frame.load.open || record.has.users && waits_ms >= IN_WAITS * users_ms;
+        let (typical, others, usual) = (typical(record, seconds), Vec::new(), BTreeMap::new());
+        let mut held =
+            Self { record, seconds, typical, gaps: gaps.len(), users_wait, others, usual };
+        let mut is_other = vec![true; seconds.len()];
+        for gap in gaps {
+            let behind = behind(gap, seconds.len());
+            if held.count(&seconds[behind.clone()], gap.len()) >= HELD {
+                is_other[gap.start / SLOTS..behind.end].fill(false);
+            }
+        }
+        let others = seconds.iter().zip(is_other).filter(|(_, is_other)| *is_other);
+        held.others = others.map(|(second, _)| second).collect();
+        held
+    }
+
+    /// Returns the number of requests that took longer than usual by a part of a gap of this length.
+    fn count<'s>(&self, seconds: impl IntoIterator<Item = &'s Second>, slots: usize) -> u64 {
+        // Requests in flight took as long as the gap; a pause of all users does not change times.
+        let longer = (HELD_PART * slots as f64 * 100.0).max(50.0);
+        seconds.into_iter().map(|second| held(self.record, second, &self.typical, longer)).sum()
+    }
+
+    /// True if more requests waited during a gap than take as long by chance.
+    fn waited(&mut self, gap: &Range<usize>) -> bool {
+        let behind = &self.seconds[behind(gap, self.seconds.len())];
+        let (n, all) = (self.count(behind, gap.len()), requests(behind));
+        if n < HELD {
+            return false;
+        }
+        if self.users_wait {
+            return true;
+        }
+        let usual = self.usual.get(&gap.len()).copied().unwrap_or_else(|| {
+            let others: u64 = self.others.iter().map(|second| second.all.count).sum();
+            let long = self.count(self.others.iter().copied(), gap.len());
+            let is_enough = self.others.len() >= OTHERS && others >= OTHER_REQUESTS;
+            is_enough.then(|| (long + 1) as f64 / (others + 1) as f64)
+        });
+        self.usual.insert(gap.len(), usual);
+        let is_sure = |usual| 1.0 - at_most(n - 1, all.max(n), usual) <= SURE / self.gaps as f64;
+        usual.is_some_and(is_sure)
+    }
+}
+
+/// Returns the indexes of the seconds in which requests end that waited during a gap in slots.
+fn behind(gap: &Range<usize>, seconds: usize) -> Range<usize> {
+    gap.end / SLOTS..((gap.end + BURST - 1) / SLOTS + 1).min(seconds)
+}
+
 fn gaps(record: &Record, seconds: &[Second], is_full: fn(&Second) -> bool) -> Vec<Gap> {
     let ended: Vec<u32> = seconds.iter().flat_map(|s| s.all.slots).collect();
     let slots: Vec<f64> = ended.iter().copied().map(f64::from).collect();
     let second = |slot: usize| &seconds[slot / SLOTS];
-    // Computed only when needed, because most runs have no such gap.
-    let typical = LazyCell::new(|| typical(record, seconds));
     // In the first second users still start.
-    let (mut found, mut at) = (Vec::new(), SLOTS.min(slots.len()));
-    // Number of gaps in which no request waited. Users that act simultaneously leave such gaps.
-    let mut idle = 0;
+    let (mut gaps, mut at) = (Vec::new(), SLOTS.min(slots.len()));
     while at < slots.len() {
         // The usual rate over ten seconds around the slot.
         let (from, to) = (at.saturating_sub(50), (at + 50).min(slots.len()));
-        let usual = super::figures::mean(&slots[from..to]).max(median(&slots[from..to]));
+        let usual = mean(&slots[from..to]).max(median(&slots[from..to]));
         let quiet = |slot: &usize| slots[*slot] <= QUIET * usual;
         let end = (at..slots.len()).find(|slot| !quiet(slot)).unwrap_or(slots.len());
         let length = end - at;
@@ -229,8 +306,6 @@ fn gaps(record: &Record, seconds: &[Second], is_full: fn(&Second) -> bool) -> Ve
             continue;
         }
         let lost = usual * length as f64 - slots[at..end].iter().sum::<f64>();
-        // Requests in flight took as long as the gap; a pause of all users does not change times.
-        let longer = (HELD_PART * length as f64 * 100.0).max(50.0);
         let own = seconds[at / SLOTS..=end / SLOTS]
             .iter()
             .any(|s| s.generator.stall >= OWN || length < FULL_SLOTS && is_full(s));
@@ -245,22 +320,27 @@ fn gaps(record: &Record, seconds: &[Second], is_full: fn(&Second) -> bool) -> Ve
         let answered = |slots: &[f64]| slots.iter().sum::<f64>();
         let at_once = answered(burst) >= AGAIN * usual * burst.len() as f64
             && answered(&burst[..burst.len().min(AT_ONCE)]) >= WAITED * waiting;
-        let is_gap = lost >= MISSING && length <= LONGEST && at_once && !own;
-        let behind = [end, (end + SLOTS).min(slots.len() - 1)];
-        let held = || -> u64 {
-            behind.iter().map(|slot| held(record, second(*slot), &typical, longer)).sum()
-        };
-        if is_gap && held() < HELD {
-            idle += 1;
-        } else if is_gap && by_chance(record, seconds, &(at..end), &ended) <= SURE {
-            let begin = second(at).at_ms - i64::from(second(at).ms) + (at % SLOTS) as i64 * 100;
-            found.push(Gap { at_ms: begin, slots: length });
+        if lost >= MISSING && length <= LONGEST && at_once && !own {
+            gaps.push(at..end);
         }
         at = end + 1;
     }
+    if gaps.is_empty() {
+        return Vec::new();
+    }
+    let mut held = Held::new(record, seconds, &gaps);
+    // Gaps in which no request waited. Users that act simultaneously leave such gaps.
+    let (waited, idle): (Vec<_>, Vec<_>) = gaps.into_iter().partition(|gap| held.waited(gap));
+    let is_sure = |gap: &Range<usize>| by_chance(record, seconds, gap, &ended) <= SURE;
+    let begin_ms =
+        |slot: usize| second(slot).at_ms - i64::from(second(slot).ms) + (slot % SLOTS) as i64 * 100;
+    let sure = waited.into_iter().filter(is_sure);
+    let mut found: Vec<Gap> =
+        sure.map(|gap| Gap { at_ms: begin_ms(gap.start), slots: gap.len() }).collect();
     // If gaps without waiting requests are common, a gap next to some long responses is no evidence.
-    if idle > found.len() {
-        found.retain(|gap| gap.slots >= LONG);
+    if idle.len() > found.len() {
+        let longest = idle.iter().map(Range::len).max().unwrap_or(0);
+        found.retain(|gap| gap.slots > LONGER * longest);
     }
     found
 }
