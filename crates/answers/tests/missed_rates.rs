@@ -1,9 +1,10 @@
 //! A rate set by timers that the run did not reach: tests whether the advice to add users is right.
 mod situations;
 
+use answers::random::Random;
 use answers::rules;
 use record::Record;
-use situations::{MS, Users, Workers, about, good, run, users};
+use situations::{Answer, MS, Request, S, Users, Workers, about, good, run, users};
 
 fn said(record: &Record) -> String {
     let found = rules::verdict(record).findings.into_iter().find(|one| one.id == "late_starts");
@@ -108,4 +109,47 @@ fn a_generator_is_not_to_blame_for_users_that_are_too_few_without_it() {
     // Most of the time passes in the generator.
     let words = said(&of_one_user(54));
     assert!(words.contains("because other programs filled the generator's machine"), "{words}");
+}
+
+/// Returns the finding on a run whose timers require 100 requests per second of 10 users that come within 10 s.
+fn said_of_timers(seed: u64, target: impl FnMut(&Request, &mut Random) -> Answer) -> String {
+    let load = Users { rate: Some(100.0), seed, ..users(10).ramp(10).seconds(60) };
+    let mut record = run(&load, target);
+    for second in &mut record.seconds {
+        (second.due, second.missed, second.started) = (0, 0, 0);
+    }
+    said(&record)
+}
+
+#[test]
+fn slow_answers_are_no_pause_of_the_target() {
+    for seed in 1..=5 {
+        // Users wait in step if all requests take the same time.
+        for spread in [0.0, 0.2] {
+            let words = said_of_timers(seed, |request, random| {
+                let is_slow = (20 * S..40 * S).contains(&request.at);
+                let takes = if is_slow { 1000.0 } else { 50.0 };
+                let factor = 1.0 + spread * (2.0 * random.uniform() - 1.0);
+                good((1000.0 * takes * factor) as u64)
+            });
+            assert!(words.contains("because its answers got slower: 100/s asked for"), "{words}");
+            let is_long = ["waited 9", "waited 1.0 s"].iter().any(|time| words.contains(time));
+            assert!(is_long, "{words}");
+        }
+        // A pause is as long as the gap, although other requests take longer.
+        let words = said_of_timers(seed, |request, random| {
+            let (stop, end) = (20 * S, 28 * S);
+            match request.at {
+                at if (stop..end).contains(&at) => good(end - at + about(50 * MS, random)),
+                _ if request.number % 3000 == 2500 => good(15 * S),
+                _ => good(about(50 * MS, random)),
+            }
+        });
+        let is_right = ["7.9", "8.0", "8.1"].iter().any(|length| {
+            words.contains(&format!(
+                "The target gave no answers for up to {length} s (first at 0:20)"
+            ))
+        });
+        assert!(is_right, "{words}");
+    }
 }

@@ -6,7 +6,7 @@ use stats::grouped::{count, percent};
 
 use super::constant_load::constant_load;
 use super::errors::per_second;
-use super::figures::{hist, in_flight, mean, median, mix_differs, ms, span, steady, sum};
+use super::figures::{hist, in_flight, mean, mix_differs, ms, span, steady, sum};
 use super::generator::{generator_limit, machine_busy};
 use super::light::light_seconds;
 use super::pace::{MISSED_OF_SAMPLES, timers};
@@ -38,10 +38,15 @@ const FULL: f64 = 0.95;
 const SAME_RATE: f64 = 0.02;
 /// Share of users waiting for responses from which all users count as busy.
 const BUSY: f64 = 0.9;
-/// Share of the usual number of responses up to which a second counts as a pause.
-const PAUSE: f64 = 0.4;
-/// Smallest time in ms of the longest response in a run, for a finding about a pause of the target.
+/// Smallest share of a second without responses with which the second belongs to a pause.
+const PAUSE: f64 = 0.6;
+/// Shortest pause of the target in ms.
 const PAUSE_LEAST: f64 = 500.0;
+/// Smallest share of a pause that the longest request behind it took, so that a request waited for the target.
+const WAITED: f64 = 0.8;
+/// Smallest number of responses per user between two pauses. With fewer, each response is slow, and users that wait in
+/// step leave gaps between them.
+const EACH: f64 = 1.5;
 /// Smallest ratio of the response time to that under light load that shows that requests wait in the target.
 const SLOWER: f64 = 2.0;
 /// Smallest share of the missing starts that a pause explains.
@@ -126,11 +131,20 @@ fn starts(record: &Record) -> Starts<'_> {
     Starts {
         due: due as u64,
         missed: (due - made as f64).max(0.0) as u64,
-        lost: under_load.iter().map(|s| (*s, short(s))).filter(|(_, n)| *n > 0).collect(),
+        lost: most(under_load.iter().map(|s| (*s, short(s))).collect()),
         asked: if load.schedule.is_empty() { timers.asked } else { due / length.max(1e-3) },
         made: made as f64 / length.max(1e-3),
         tolerated: (MISSED_OF_SAMPLES * due).max(scatter(&under_load, due)).max(load.users as f64),
     }
+}
+
+/// Returns the seconds with at least half of the usual number of missing starts: the number of samples scatters also in
+/// seconds in which the rate is kept.
+fn most(mut lost: Vec<(&Second, u64)>) -> Vec<(&Second, u64)> {
+    lost.retain(|(_, n)| *n > 0);
+    let (all, seconds) = (lost.iter().map(|(_, n)| n).sum::<u64>(), lost.len() as u64);
+    lost.retain(|(_, n)| 2 * n * seconds >= all);
+    lost
 }
 
 /// Returns the tolerated deviation of the number of samples from its mean: three standard deviations by chance, or by
@@ -308,19 +322,63 @@ fn beside_others(missing: &Missing) -> Finding {
     ))
 }
 
+/// Returns the pauses of the target, as start and end in ms since 1970: times without a response, for which requests
+/// waited. A time is known to a slot of 100 ms, or to a second if the slots of responses are unknown.
+fn pauses(record: &Record) -> Vec<(f64, f64)> {
+    let seconds = &record.seconds;
+    // Each slot: start and end in ms, responses, and the second.
+    let mut slots: Vec<(f64, f64, u64, usize)> = Vec::new();
+    for (at, second) in seconds.iter().enumerate() {
+        let counts = if record.has.slots && second.coarse.is_none() {
+            second.all.slots.map(u64::from).to_vec()
+        } else {
+            vec![second.all.count]
+        };
+        let length = f64::from(second.ms) / counts.len() as f64;
+        let begin = second.at_ms as f64 - f64::from(second.ms);
+        let slot = |(n, count): (usize, &u64)| {
+            (begin + n as f64 * length, begin + (n + 1) as f64 * length, *count, at)
+        };
+        slots.extend(counts.iter().enumerate().map(slot));
+    }
+    let (mut pauses, mut answered) = (Vec::new(), f64::INFINITY);
+    let mut from = 0;
+    for run in slots.chunk_by(|a, b| (a.2 == 0) == (b.2 == 0)) {
+        let (begin, end) = (run[0].0, run[run.len() - 1].1);
+        from += run.len();
+        if run[0].2 > 0 {
+            answered += run.iter().map(|slot| slot.2).sum::<u64>() as f64;
+            continue;
+        }
+        let Some(behind) = slots.get(from).map(|slot| &seconds[slot.3]) else { continue };
+        let waited = behind.all.longest as f64 / 1e6 >= WAITED * (end - begin);
+        if end - begin >= PAUSE_LEAST {
+            if waited && answered >= EACH * behind.users as f64 {
+                pauses.push((begin, end));
+            }
+            answered = 0.0;
+        }
+    }
+    pauses
+}
+
 /// Returns the finding if most missing starts lie in seconds with hardly any response.
 fn in_a_pause(record: &Record, missing: &Missing, starts: &Starts<'_>) -> Option<Finding> {
     let lost = &starts.lost;
-    let seconds = &record.seconds;
-    let usual = median(&seconds.iter().map(|s| s.all.count as f64).collect::<Vec<_>>());
-    let is_pause = |s: &Second| (s.all.count as f64) < PAUSE * usual;
+    let pauses = pauses(record);
+    let within = |s: &Second| {
+        let (begin, end) = ((s.at_ms - i64::from(s.ms)) as f64, s.at_ms as f64);
+        pauses.iter().map(|pause| (pause.1.min(end) - pause.0.max(begin)).max(0.0)).sum::<f64>()
+    };
+    let is_pause = |s: &Second| within(s) >= PAUSE * f64::from(s.ms);
     let paused: Vec<&(&Second, u64)> = lost.iter().filter(|(s, _)| is_pause(s)).collect();
     let in_pauses: u64 = paused.iter().map(|(_, n)| n).sum();
     let all: u64 = lost.iter().map(|(_, n)| n).sum::<u64>().max(1);
-    let longest = seconds.iter().map(|s| s.all.longest).max().unwrap_or(0) as f64 / 1e6;
-    if (in_pauses as f64) < MOST * all as f64 || longest < PAUSE_LEAST {
+    if (in_pauses as f64) < MOST * all as f64 || paused.is_empty() {
         return None;
     }
+    // A pause may be up to one slot longer at each end.
+    let longest = pauses.iter().map(|pause| pause.1 - pause.0 + 100.0).fold(0.0, f64::max);
     let first = paused.first().map_or(0, |(s, _)| s.at_ms - i64::from(s.ms));
     let (at, pause, then) =
         (clock(first - record.frame.start_ms), time(longest), count(in_pauses.min(starts.missed)));
