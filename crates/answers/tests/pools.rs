@@ -203,3 +203,14 @@ fn failures_begin_with_the_first_that_began() {
     let said = found(&record, "errors_named").expect("errors").words.en;
     assert!((20_000..20_200).contains(&first) && said.contains("(since 0:20"), "{said}");
 }
+
+#[test]
+fn requests_that_failed_were_in_flight_too() {
+    let work = |random: u64| 120 + random % 200;
+    let (ramp, length) = (90_000, 180_000);
+    let pool = Pool { places: 10, wait: 1000, work, users: 120, ramp, length, pause: 100, ..POOL };
+    let found = found(&pool.run(), "concurrency_limit").expect("a limit");
+    let flying = found.evidence.iter().find(|one| one.metric == "in_flight").expect("in flight");
+    // Of 120 users 110 wait after the ramp; the plateau begins within it.
+    assert!((75.0..=112.0).contains(&flying.value), "{}", found.words.en);
+}

@@ -238,10 +238,15 @@ fn workers(record: &Record) -> Option<Workers> {
     if failed <= FAILED * requests(seconds) as f64 || !fails_without_work(record) {
         return workers_of(record);
     }
-    // Requests that failed were also in flight.
-    let in_flight = flat(record).map(|plateau| plateau.in_flight);
-    let found = workers_of(&answered(record))?;
-    Some(Workers { in_flight: in_flight.unwrap_or(found.in_flight), fails: true, ..found })
+    let good = answered(record);
+    let found = workers_of(&good)?;
+    // Requests that failed were also in flight, in the seconds in which the rate of responses is flat.
+    let times: BTreeSet<i64> = flat(&good)?.busy.iter().map(|second| second.at_ms).collect();
+    let own = (!found.labels.is_empty()).then(|| alone(record, &found.labels));
+    let all = &own.as_ref().unwrap_or(record).seconds;
+    let busy = all.iter().filter(|second| times.contains(&second.at_ms)).map(in_flight);
+    let in_flight = mean(&busy.collect::<Vec<_>>());
+    Some(Workers { in_flight, fails: true, ..found })
 }
 
 /// Returns true if requests that fail cause no work: the target refuses them immediately, or they are given up after a
