@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::fmt::Write as _;
 
+use answers::random::Random;
 use answers::rules;
 use answers::verdict::Finding;
 use record::Record;
@@ -213,4 +214,45 @@ fn requests_that_failed_were_in_flight_too() {
     let flying = found.evidence.iter().find(|one| one.metric == "in_flight").expect("in flight");
     // Of 120 users 110 wait after the ramp; the plateau begins within it.
     assert!((75.0..=112.0).contains(&flying.value), "{}", found.words.en);
+}
+
+/// Returns rows of `users` users: start and end in ms, and true for a success. `takes` returns how long a request takes
+/// that starts at a time, and whether it succeeds.
+fn rows(
+    (users, ramp, length): (u64, u64, u64),
+    mut takes: impl FnMut(u64) -> (u64, bool),
+) -> Vec<(u64, u64, bool)> {
+    let mut rows = Vec::new();
+    for user in 0..users {
+        let mut at = user * ramp / users;
+        while at < length {
+            let (took, is_good) = takes(at);
+            rows.push((at, at + took, is_good));
+            at += took + 200;
+        }
+    }
+    rows.sort_unstable_by_key(|row| row.1);
+    rows
+}
+
+#[test]
+fn a_pool_that_refuses_at_once_has_no_wait() {
+    for seed in 1..=5 {
+        let mut random = Random::new(seed);
+        let rows = rows((20, 400, 60_000), |at| {
+            let is_good = at < 5000 || random.uniform() > 0.2;
+            (if is_good { 20 + random.exponential(40.0) as u64 } else { 3 }, is_good)
+        });
+        let message = "Could not get a resource from the pool";
+        let mut record = Pool { users: 20, ramp: 400, message, ..POOL }.record(&rows);
+        for is_run in [false, true] {
+            record.has.generator = is_run;
+            let found = found(&record, "fixed_timeout").expect("the pool");
+            let words = &found.words;
+            assert!(words.en.starts_with("A pool had no free connection: "), "{}", words.en);
+            assert!(words.en.contains("failed after 3.0 ms"), "{}", words.en);
+            assert!(words.zh.starts_with("连接池没有空闲连接："), "{}", words.zh);
+            assert!(found.evidence.iter().all(|one| one.value >= 0.0), "{:?}", found.evidence);
+        }
+    }
 }

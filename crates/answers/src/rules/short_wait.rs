@@ -7,8 +7,9 @@
 //! requests in flight or, under constant load, in seconds with slower responses. Failures that merely take as long as
 //! their work would be equally frequent under any load and in any second. A time limit of the target or of a proxy looks
 //! the same, but no response takes longer than such a limit. So a long wait needs responses that took longer: those
-//! that waited nearly as long and then did their work. Or the failures name the pool. Only the period from the first
-//! failure to the last counts: before, the target may have been a different one.
+//! that waited nearly as long and then did their work. Or the
+//! failures name the pool. Then they may also be faster than all responses: the pool hardly waits, or not
+//! at all. Only the period from the first failure to the last counts: before, the target may have been a different one.
 
 use record::{Record, Second};
 use stats::Outcome;
@@ -33,6 +34,9 @@ const ANSWERS: u64 = 100;
 const LENGTH: (f64, f64) = (2.0, 120_000.0);
 /// Shortest time of the failures in ms that a time limit explains equally well.
 const LONG: f64 = 900.0;
+/// Rules whose findings follow from such failures.
+const EXPLAINED: &[&str] =
+    &["errors_named", "bimodal", "fails_above", "plateau", "slow_phase", "concurrency_limit"];
 /// Smallest number of responses that took longer than the failures.
 const LONGER: u64 = 10;
 /// Smallest number of responses that took longer than the failures, as a share of the failures.
@@ -179,7 +183,8 @@ pub(super) fn short_wait(record: &Record) -> Option<Said> {
     let (from, middle, to) = (ms(&failed, 0.05), ms(&failed, 0.5), ms(&failed, 0.95));
     let (fastest, spread) = (ms(&good, FASTEST), ms(&good, 0.95) - ms(&good, 0.05));
     let is_one_length = to - from <= (WITHIN * middle).max(WITHIN_MS);
-    let is_wait = fastest <= FASTER * from && spread >= WIDER * (to - from);
+    let is_longer = fastest <= FASTER * from;
+    let is_wait = is_longer && spread >= WIDER * (to - from);
     let most = |is: &dyn Fn(usize) -> bool| {
         2 * sums.iter().filter(|sum| is(sum.0)).map(|sum| sum.1).sum::<u64>() > all
     };
@@ -189,6 +194,9 @@ pub(super) fn short_wait(record: &Record) -> Option<Said> {
     }
     if !is_named && may_be_limit(record, from, longer_than(&good, to), n) {
         return None;
+    }
+    if !is_longer {
+        return Some(no_connection(seconds, from, middle, fastest, n));
     }
     let grows = match growth(failing(seconds), &labels) {
         None if is_named => words!("They name a pool", "失败信息指明了连接池"),
@@ -210,12 +218,39 @@ pub(super) fn short_wait(record: &Record) -> Option<Said> {
         )
         .between("wait", wait, "ms", Some(((from - fastest).max(0.0), from)), span(seconds))
         .with("failed", n as f64, "requests", span(seconds))
-        .advise(words!(
-            "Look for a wait of that length for a connection (max-wait of a Jedis or DBCP pool, connectionTimeout, pool_timeout) in the target or what it calls: the pool is too small for this load, or its connections are held for too long.",
-            "在被测系统或其调用的服务中查找该时长的连接等待（Jedis 或 DBCP 连接池的 max-wait、connectionTimeout、pool_timeout）：连接池对该负载太小，或连接被占用太久。"
-        ))
-        .explaining(&["errors_named", "bimodal", "fails_above", "plateau", "slow_phase", "concurrency_limit"])
+        .advise(advice())
+        .explaining(EXPLAINED)
         .said(),
+    )
+}
+
+/// Returns the finding about failures that name a pool without a free connection and are about as fast as the fastest
+/// responses, or faster: nothing shows that they waited.
+fn no_connection(seconds: &[Second], from: f64, takes: f64, fastest: f64, n: u64) -> Said {
+    let (takes, answer, n_words) = (time(takes), time(fastest), count(n));
+    found(
+        "fixed_timeout",
+        About::Target,
+        Confidence::Statistical,
+        words!(
+            "A pool had no free connection: {n_words} requests failed after {takes}, all nearly alike, where the fastest answers take {answer}. They name a pool, which waits for {takes} at most, or not at all.",
+            "连接池没有空闲连接：{n_words} 个请求在 {takes} 后失败，时间几乎相同，而最快的响应为 {answer}。失败信息指明了连接池：它最多等待 {takes}，或根本不等待。"
+        ),
+    )
+    .between("wait", from, "ms", Some((0.0, from)), span(seconds))
+    .with("failed", n as f64, "requests", span(seconds))
+    .advise(words!(
+        "Let the pool wait for a connection (blockWhenExhausted and max-wait of Jedis or DBCP, connectionTimeout, pool_timeout), make it larger, or look for what holds its connections for too long.",
+        "让连接池等待连接（Jedis 或 DBCP 的 blockWhenExhausted 与 max-wait、connectionTimeout、pool_timeout）、增大连接池，或查找占用连接太久的原因。"
+    ))
+    .explaining(EXPLAINED)
+    .said()
+}
+
+fn advice() -> Words {
+    words!(
+        "Look for a wait of that length for a connection (max-wait of a Jedis or DBCP pool, connectionTimeout, pool_timeout) in the target or what it calls: the pool is too small for this load, or its connections are held for too long.",
+        "在被测系统或其调用的服务中查找该时长的连接等待（Jedis 或 DBCP 连接池的 max-wait、connectionTimeout、pool_timeout）：连接池对该负载太小，或连接被占用太久。"
     )
 }
 
