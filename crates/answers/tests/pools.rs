@@ -256,3 +256,24 @@ fn a_pool_that_refuses_at_once_has_no_wait() {
         }
     }
 }
+
+#[test]
+fn a_wait_that_no_answer_exceeds_may_be_a_time_limit() {
+    for (seed, limit) in [(1, 300), (2, 500), (3, 500), (4, 500), (5, 800)] {
+        let mut random = Random::new(seed);
+        let rows = rows((40, 120_000, 120_000), |at| {
+            let users = (at / 3000 + 1) as f64;
+            let takes = 30.0 * (1.0 + users / 6.0) * (0.6 * random.normal()).exp();
+            match takes as u64 * limit / 500 {
+                ms if ms > limit => (limit + 1 + random.below(5) as u64, false),
+                ms => (ms.max(1), true),
+            }
+        });
+        let record = Pool { users: 40, ramp: 120_000, ..POOL }.record(&rows);
+        let found = found(&record, "fixed_timeout").expect("a limit");
+        let words = &found.words;
+        assert!(words.en.contains(", or a time limit of that length."), "{}", words.en);
+        assert!(words.zh.contains("，或该时长的时间限制的特征"), "{}", words.zh);
+        assert!(found.advice.en.starts_with("Look for a time limit"), "{}", found.advice.en);
+    }
+}

@@ -7,8 +7,8 @@
 //! requests in flight or, under constant load, in seconds with slower responses. Failures that merely take as long as
 //! their work would be equally frequent under any load and in any second. A time limit of the target or of a proxy looks
 //! the same, but no response takes longer than such a limit. So a long wait needs responses that took longer: those
-//! that waited nearly as long and then did their work. Or the
-//! failures name the pool. Then they may also be faster than all responses: the pool hardly waits, or not
+//! that waited nearly as long and then did their work; without them, the sentence on a short wait names a time limit as
+//! well. Or the failures name the pool. Then they may also be faster than all responses: the pool hardly waits, or not
 //! at all. Only the period from the first failure to the last counts: before, the target may have been a different one.
 
 use record::{Record, Second};
@@ -32,7 +32,7 @@ const PART: f64 = 0.97;
 const ANSWERS: u64 = 100;
 /// Shortest and longest time of the failures in ms.
 const LENGTH: (f64, f64) = (2.0, 120_000.0);
-/// Shortest time of the failures in ms that a time limit explains equally well.
+/// Shortest time of the failures in ms at which failures without slower responses are left to the rule on time limits.
 const LONG: f64 = 900.0;
 /// Rules whose findings follow from such failures.
 const EXPLAINED: &[&str] =
@@ -192,7 +192,8 @@ pub(super) fn short_wait(record: &Record) -> Option<Said> {
     if !(LENGTH.0..LENGTH.1).contains(&from) || !is_one_length || !(is_wait || is_named) {
         return None;
     }
-    if !is_named && may_be_limit(record, from, longer_than(&good, to), n) {
+    let is_cut = !is_named && may_be_limit(record, longer_than(&good, to), n);
+    if is_cut && from >= LONG {
         return None;
     }
     if !is_longer {
@@ -206,19 +207,24 @@ pub(super) fn short_wait(record: &Record) -> Option<Said> {
     let (wait, Words { en: wait_words, zh: wait_zh }) = length(record, from - fastest, from);
     let (takes, n_words, answer) = (time(middle), count(n), time(fastest));
     let (more, more_zh) = (grows.en, grows.zh);
+    let Words { en: or, zh: or_zh } = if is_cut {
+        words!(", or a time limit of that length", "，或该时长的时间限制的特征")
+    } else {
+        words!("", "的特征")
+    };
     Some(
         found(
             "fixed_timeout",
             About::Target,
             Confidence::Statistical,
             words!(
-                "A wait of about {wait_words} precedes the failures: {n_words} requests failed after {takes}, all nearly alike, where the fastest answers take {answer}. {more}: this is how a pool or a queue looks that gives up after so long.",
-                "失败之前有约 {wait_zh} 的等待：{n_words} 个请求在 {takes} 后失败，时间几乎相同，而最快的响应为 {answer}。{more_zh}：这是连接池或队列等待这么久后放弃的特征。"
+                "A wait of about {wait_words} precedes the failures: {n_words} requests failed after {takes}, all nearly alike, where the fastest answers take {answer}. {more}: this is how a pool or a queue looks that gives up after so long{or}.",
+                "失败之前有约 {wait_zh} 的等待：{n_words} 个请求在 {takes} 后失败，时间几乎相同，而最快的响应为 {answer}。{more_zh}：这是连接池或队列等待这么久后放弃{or_zh}。"
             ),
         )
         .between("wait", wait, "ms", Some(((from - fastest).max(0.0), from)), span(seconds))
         .with("failed", n as f64, "requests", span(seconds))
-        .advise(advice())
+        .advise(if is_cut { advice_on_limit() } else { advice() })
         .explaining(EXPLAINED)
         .said(),
     )
@@ -254,16 +260,23 @@ fn advice() -> Words {
     )
 }
 
-/// True if failures after a time of `from` ms may be cut by a time limit: `longer` responses took longer, of `failed`
-/// failures.
-fn may_be_limit(record: &Record, from: f64, longer: u64, failed: u64) -> bool {
+fn advice_on_limit() -> Words {
+    words!(
+        "Look for a time limit of that length (of a client behind the service, a proxy, a query), then for the step that takes longer; or for a wait of that length for a connection (max-wait of a Jedis or DBCP pool, connectionTimeout, pool_timeout).",
+        "查找该时长的时间限制（服务后端的客户端、代理、查询）及耗时更长的步骤；或该时长的连接等待（Jedis 或 DBCP 连接池的 max-wait、connectionTimeout、pool_timeout）。"
+    )
+}
+
+/// True if failures may be cut by a time limit: only `longer` responses took longer than the `failed` ones, or a
+/// gateway reports that it gave up.
+fn may_be_limit(record: &Record, longer: u64, failed: u64) -> bool {
     let is_few = longer < LONGER || (longer as f64) < LONGER_SHARE * failed as f64;
     // A gateway that gave up (504) names a time limit.
     let sums = causes(whole(record));
     let is_504 = |cause: usize| record.causes.get(cause).is_some_and(|name| &*name.code == "504");
     let of_gateway = sums.iter().filter(|sum| is_504(sum.0)).map(|sum| sum.1).sum::<u64>();
     let is_of_gateway = 2 * of_gateway > sums.iter().map(|sum| sum.1).sum::<u64>();
-    from >= LONG && (is_few || is_of_gateway)
+    is_few || is_of_gateway
 }
 
 /// Returns a phrase about how failures become more frequent, if they do.
