@@ -196,6 +196,25 @@ fn a_breaker_is_told_by_its_code_its_message_or_slow_answers() {
 }
 
 #[test]
+fn threads_that_always_fail_after_the_same_time_are_no_time_limit() {
+    for seed in 1..=3 {
+        // A ramp in which the threads that fail come last, and no ramp.
+        for load in [users(20).ramp(60).seconds(90), Users { at_once: 20, ..users(20) }] {
+            for failed in [300, 3000] {
+                let load = Users { seed, ..load.clone().pause(200) };
+                let record = run(&load, |request, random| match request.user {
+                    15.. => error(failed * MS + (50_000.0 * random.uniform()) as u64),
+                    _ => good(about(50 * MS, random)),
+                });
+                let verdict = rules::verdict(&record);
+                assert_eq!(says(&verdict, "fixed_timeout"), "", "{seed} {failed}");
+                assert!(says(&verdict, "errors_named").contains("5 of 20 threads"), "{seed}");
+            }
+        }
+    }
+}
+
+#[test]
 fn fast_failures_are_no_faster_answers() {
     let half = |failed: u64| {
         run(&users(10).ramp(10).pause(100).seconds(90), move |request, random| {

@@ -19,6 +19,7 @@ use stats::hist::{Hist, layout};
 use super::figures::{by_label, causes, deviation, in_flight, mean, ms, span, whole};
 use super::places::{piece, times};
 use super::say::{found, time, words};
+use super::whose::are_of_threads;
 use crate::distribution::student_quantile;
 use crate::verdict::{About, Confidence, Said, Words};
 
@@ -193,7 +194,8 @@ pub(super) fn short_wait(record: &Record) -> Option<Said> {
         return None;
     }
     let is_cut = !is_named && may_be_limit(record, longer_than(&good, to), n);
-    if is_cut && from >= LONG {
+    // Responses of other threads do not show that failures of threads that always fail had been faster.
+    if is_cut && from >= LONG || !is_named && are_of_threads(record) {
         return None;
     }
     if !is_longer {

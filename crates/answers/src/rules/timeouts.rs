@@ -11,6 +11,7 @@ use stats::{CloseCause, Outcome};
 use super::figures::{causes, classes, hist, ms, span, sum, whole};
 use super::say::{found, lacks, time, words};
 use super::short_wait::short_wait;
+use super::whose::are_of_threads;
 use crate::shared::target_is_here;
 use crate::verdict::{About, Confidence, Said, Words};
 
@@ -229,14 +230,14 @@ fn says_so(record: &Record, failures: u64) -> bool {
 
 /// True if failures at an age in ms look like a limit of the target: their labels also have successful responses, much
 /// earlier. Responses that always take as long and fail, and responses that an assertion of the plan rejects, are not a
-/// limit.
+/// limit. Responses of other threads do not show that those of threads that always fail had been earlier.
 fn is_limit(record: &Record, age: f64) -> bool {
     let seconds = whole(record);
     let checked = |cause: usize| {
         let outcome = record.causes.get(cause).map(|cause| cause.outcome);
         matches!(outcome, Some(Outcome::Assertion | Outcome::Refused | Outcome::Dns))
     };
-    if causes(seconds).first().is_some_and(|(cause, _)| checked(*cause)) {
+    if causes(seconds).first().is_some_and(|(cause, _)| checked(*cause)) || are_of_threads(record) {
         return false;
     }
     let mut sums: BTreeMap<u32, (u64, u64, Hist)> = BTreeMap::new();
