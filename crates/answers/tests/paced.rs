@@ -290,3 +290,31 @@ fn even_starts_of_a_timer_are_no_single_worker() {
         assert!(found.words.en.starts_with("The target works on about 1 request at once"));
     }
 }
+
+#[test]
+fn a_limit_of_the_rate_that_delays_requests_is_named_beside_the_number_at_once() {
+    const OR: &str = " A limit of the rate that delays requests to 100/s";
+    let words = |record: &Record| {
+        let verdict = rules::verdict(record);
+        let found = finding(&verdict, "concurrency_limit").map(|found| found.words.clone());
+        found.unwrap_or_else(|| panic!("{:?}", verdict.findings))
+    };
+    for seed in 1..=5 {
+        let load = Users { seed, ..users(40).ramp(60).seconds(120).pause(50) };
+        let mut free = 0;
+        let said = words(&run(&load, |request, random| {
+            let start = request.at.max(free);
+            free = start + 10 * MS;
+            good(start - request.at + about(20 * MS, random))
+        }));
+        assert!(said.en.contains(OR), "{}", said.en);
+        assert!(said.zh.contains("把请求延迟到 100/s 的限流"), "{}", said.zh);
+        // Times of four workers vary.
+        let mut workers = Workers::new(4);
+        let said = words(&run(&load, |request, random| {
+            let takes = 1000.0 * random.exponential(40.0);
+            good(workers.work(request.at, takes as u64))
+        }));
+        assert!(!said.en.contains("limit of the rate"), "{}", said.en);
+    }
+}

@@ -16,8 +16,8 @@ use stats::grouped::{count, percent};
 use stats::hist::Hist;
 
 use super::figures::{
-    Window, Z, answers, deviation, half_width, hist, in_flight, mean, mix_differs, ms, requests,
-    service, span, sum, times_of, variation, whole, windows, with_users,
+    Window, Z, answers, deviation, half_width, hist, in_flight, length_s, mean, median,
+    mix_differs, ms, requests, service, span, sum, times_of, variation, whole, windows, with_users,
 };
 use super::light::{is_answered, loaded};
 use super::pace::{self, nothing_or_lacks};
@@ -60,6 +60,13 @@ const ALONE_LEAST: u64 = 10;
 /// Smallest ratio of requests in flight to the number of workers at which a flat rate is a plateau: the target is
 /// overloaded.
 const OVERLOAD: f64 = 1.5;
+/// Largest median deviation of the number of responses in equal times, with which a limit of the rate that delays
+/// requests would look the same as workers; `STEADY_SHARE` of the median is added.
+const STEADY: f64 = 1.0;
+/// Largest median deviation of that number as a share of the median; `STEADY` is added.
+const STEADY_SHARE: f64 = 0.01;
+/// Number of responses that each of these times should contain.
+const STEADY_OF: f64 = 50.0;
 /// Largest number of workers that somebody may have configured.
 const MOST: f64 = 10_000.0;
 /// Smallest number of workers; a smaller number comes from a rate limit.
@@ -578,6 +585,11 @@ fn finding(record: &Record, w: &Workers) -> Finding {
             finding = thread.explain(finding);
         }
     }
+    if k != "1" && !w.by_pairs && host.is_none() && are_even(record, w) {
+        let Words { en, zh } = or_limiter(&rate);
+        finding.words.en += &en;
+        finding.words.zh += &zh;
+    }
     if let Some((host, share)) = host {
         finding.advice = words!(
             "The processors of {host} are full ({share}): give it more, or make a request cheaper.",
@@ -585,6 +597,29 @@ fn finding(record: &Record, w: &Workers) -> Finding {
         );
     }
     clear(record, finding)
+}
+
+/// True if about the same number of responses comes in equal times under full load, as from a limit of the rate. The
+/// work of several workers varies more, unless all requests take the same time.
+fn are_even(record: &Record, found: &Workers) -> bool {
+    let own = (!found.labels.is_empty()).then(|| alone(record, &found.labels));
+    let busy = loaded(whole(own.as_ref().unwrap_or(record)));
+    let good = |s: &Second| s.all.count.saturating_sub(if found.fails { s.all.errors } else { 0 });
+    let seconds = (STEADY_OF / found.rate.max(1.0)).ceil().max(1.0) as usize;
+    let per_s = |part: &[Second]| sum(part, good) as f64 / length_s(part).max(1e-3);
+    let counts: Vec<f64> =
+        busy.chunks_exact(seconds).map(|part| per_s(part) * seconds as f64).collect();
+    let usual = median(&counts);
+    let apart: Vec<f64> = counts.iter().map(|count| (count - usual).abs()).collect();
+    median(&apart) <= STEADY + STEADY_SHARE * usual
+}
+
+/// Returns the sentence on another explanation of even responses.
+fn or_limiter(rate: &str) -> Words {
+    words!(
+        " A limit of the rate that delays requests to {rate}/s (nginx limit_req with a burst) would look the same.",
+        "把请求延迟到 {rate}/s 的限流（带 burst 的 nginx limit_req）也会如此。"
+    )
 }
 
 /// Returns the thread that saturates one processor of a host with several processors.
