@@ -196,6 +196,21 @@ fn a_breaker_is_told_by_its_code_its_message_or_slow_answers() {
 }
 
 #[test]
+fn a_breaker_that_is_open_at_the_end_is_counted() {
+    for seed in 1..=3 {
+        let load = Users { seed, ..users(10).pause(100).seconds(120) };
+        let verdict =
+            rules::verdict(&run(&load, |request, random| match request.at / (10 * S) % 3 {
+                2 => bad(2 * MS, Outcome::Status, "503", "Service Unavailable"),
+                _ => good(about(50 * MS, random)),
+            }));
+        let words = says(&verdict, "circuit_breaker");
+        assert!(words.starts_with("Failures come in 4 runs of about 10"), "{words}");
+        assert!(says(&verdict, "errors_named").contains("4 times"), "{:?}", verdict.findings);
+    }
+}
+
+#[test]
 fn threads_that_always_fail_after_the_same_time_are_no_time_limit() {
     for seed in 1..=3 {
         // A ramp in which the threads that fail come last, and no ramp.

@@ -78,7 +78,7 @@ pub(super) fn circuit_breaker(record: &Record) -> Said {
         return Said::Nothing;
     }
     let text = codes.first().map(|(cause, _)| reads(record, *cause)).unwrap_or_default();
-    let (n, each) = (count(whole_runs.len() as u64), time(length * 1000.0));
+    let (n, each) = (count(runs.len() as u64), time(length * 1000.0));
     let (quick, usual) = (time(failed), time(good));
     let part = percent(is_failing.iter().filter(|f| **f).count() as f64 / is_failing.len() as f64);
     let (even, even_zh) = even_intervals(seconds);
@@ -91,7 +91,7 @@ pub(super) fn circuit_breaker(record: &Record) -> Said {
             "失败成段出现：{n} 段，每段约 {each}，占总时间 {part}；失败只需 {quick}，而正常响应需 {usual}：熔断器打开或在卸载负载。{even_zh}{text}"
         ),
     )
-    .with("runs", whole_runs.len() as f64, "times", span(seconds))
+    .with("runs", runs.len() as f64, "times", span(seconds))
     .with("length", length, "s", span(seconds))
     .advise(words!(
         "Look for a breaker or a health check in the gateway or in a client behind the service, and for what opens it.",
