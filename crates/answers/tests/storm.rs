@@ -12,7 +12,16 @@ const HEAD: &str =
 
 /// Returns the verdict on rows of 40 users that start `apart_ms` apart, log in once, and then request a page twice a
 /// second. `login`: time of a login in µs.
-fn verdict(apart_ms: u64, mut login: impl FnMut(u64, &mut Random) -> u64) -> Verdict {
+fn verdict(apart_ms: u64, login: impl FnMut(u64, &mut Random) -> u64) -> Verdict {
+    verdict_of(apart_ms, login, |_| 500)
+}
+
+/// Returns the verdict on such rows. `bytes`: size of a response, from its time in ms.
+fn verdict_of(
+    apart_ms: u64,
+    mut login: impl FnMut(u64, &mut Random) -> u64,
+    bytes: impl Fn(u64) -> u64,
+) -> Verdict {
     let mut random = Random::new(11);
     let mut rows = Vec::new();
     for user in 0..40 {
@@ -28,7 +37,8 @@ fn verdict(apart_ms: u64, mut login: impl FnMut(u64, &mut Random) -> u64) -> Ver
     }
     rows.sort_unstable();
     let row = |(at, took, label, user): &(u64, u64, &str, u64)| {
-        format!("{},{took},{label},200,OK,Users 1-{user},true,500,40\n", 1_700_000_000_000 + at)
+        let (at, bytes) = (1_700_000_000_000 + at, bytes(*took));
+        format!("{at},{took},{label},200,OK,Users 1-{user},true,{bytes},40\n")
     };
     let text = HEAD.to_owned() + &rows.iter().map(row).collect::<String>();
     rules::verdict(&Record::of_rows(text.as_bytes()).expect("rows"))
@@ -57,4 +67,19 @@ fn logins_that_do_not_wait_for_each_other_are_none() {
     for verdict in [all_at_once, one_by_one, scattered] {
         assert_eq!(said(&verdict), "", "{:?}", verdict.findings);
     }
+}
+
+#[test]
+fn uploads_that_take_as_long_as_they_are_large_are_none() {
+    let evenly = || {
+        let mut n = 0;
+        move |_: u64, _: &mut Random| {
+            n += 1;
+            (300 + 90 * n) * MS
+        }
+    };
+    let by_size = verdict_of(0, evenly(), |ms| 1000 * ms);
+    assert_eq!(said(&by_size), "", "{:?}", by_size.findings);
+    // Requests of one size wait for each other.
+    assert!(said(&verdict(0, evenly())).starts_with("The first answers of"));
 }

@@ -34,6 +34,8 @@ const PIECES: usize = 8;
 /// Largest variance of the responses in the intervals as a share of their mean, which is about 1 by chance. In 8
 /// intervals, chance leads to at most 0.3 in 5 % of cases; in 20 intervals, in 0.1 %.
 const EVEN: f64 = 0.3;
+/// Smallest ratio of the bytes per request in the later seconds to those in the earlier ones at which the work differs.
+const LARGER: f64 = 1.5;
 /// Smallest number of requests that are processed at the same time.
 const PLACES: f64 = 0.7;
 /// Largest share of all requests that are processed at the same time. With a larger share, the longest time is less
@@ -87,6 +89,10 @@ fn of_label(id: &'static str, record: &Record, label: u32) -> Option<Finding> {
     let (first, last) =
         starts.iter().fold((f64::MAX, f64::MIN), |(a, b), x| (a.min(*x), b.max(*x)));
     let ends = (slots.iter().position(|n| *n > 0.0)?, slots.iter().rposition(|n| *n > 0.0)?);
+    let (early, late) = seconds.split_at(seconds.len() / 2);
+    if bytes_each(late, label) >= LARGER * bytes_each(early, label) {
+        return None;
+    }
     if last - first > AT_ONCE_MS + AT_ONCE * most || !is_even(&slots[ends.0..=ends.1]) {
         return None;
     }
@@ -115,6 +121,14 @@ fn of_label(id: &'static str, record: &Record, label: u32) -> Option<Finding> {
             "如果真实用户不会同时到来，让用户在更长时间内启动（--ramp）。否则，查找“{name}”同一时间只处理约 {k} 个的原因：连接池、锁、计算口令哈希的处理器。"
         ));
     Some(finding.explaining(&["bimodal", "warmup_unfinished"]))
+}
+
+/// Returns the mean bytes of a label's requests and responses.
+fn bytes_each(seconds: &[Second], label: u32) -> f64 {
+    let parts = seconds.iter().filter_map(|second| second.labels.get(label));
+    let (bytes, n) =
+        parts.fold((0, 0), |sum, of| (sum.0 + of.sent + of.received, sum.1 + of.count));
+    bytes as f64 / n.max(1) as f64
 }
 
 /// True if responses are more regular than by chance.
