@@ -70,7 +70,7 @@ fn a_slow_backend_is_named_by_any_usual_header() {
         let name = header.split_once(": ").map_or("", |(name, _)| name);
         assert!(said.starts_with(&format!("One of 3 backends is slow: {name}")), "{said}");
         assert!(said.contains("takes 200 ms at the median, the others 23 ms"), "{said}");
-        assert!(said.contains("(20 of 60 answers kept"), "{said}");
+        assert!(said.contains("(20 of 60 responses kept"), "{said}");
     }
 }
 
