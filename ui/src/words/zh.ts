@@ -135,7 +135,7 @@ export const zh: Record<Word, string> = {
   has_generator: '负载机数据',
   has_users: '用户数',
   has_load: '计划的负载',
-  has_targets: '被监控主机',
+  has_targets: '被监视主机',
   has_kept: '完整样本',
   complete: '完整',
   apdex: 'APDEX',
