@@ -70,8 +70,10 @@ fn early(record: &Record) -> Option<Words> {
 /// Returns the reason why the samples of a run do not represent its whole load: starts of an open load were missed,
 /// or the run ended early. Missed rates of timers are ignored, because such a rate is often only an upper limit for
 /// the users of a plan.
-pub fn partial_load(record: &Record) -> Option<Words> {
-    let sum = |of: fn(&Second) -> u64| record.seconds.iter().map(of).sum::<u64>();
+///
+/// `seconds` are those whose starts count: all of the record, or a measured part.
+pub fn partial_load(record: &Record, seconds: &[Second]) -> Option<Words> {
+    let sum = |of: fn(&Second) -> u64| seconds.iter().map(of).sum::<u64>();
     missing(sum(|second| second.missed), sum(|second| second.due)).or_else(|| early(record))
 }
 

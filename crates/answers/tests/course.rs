@@ -107,6 +107,20 @@ fn a_slow_minute_is_no_lasting_change() {
 }
 
 #[test]
+fn a_lasting_change_is_reported_behind_a_slow_beginning_and_behind_a_slow_minute() {
+    for seed in 1..=4 {
+        let warms =
+            |at: f64| [100.0, 50.0, 100.0][usize::from(at >= 30.0) + usize::from(at >= 160.0)];
+        let words = says(&paced(300, seed, warms), "step_change");
+        assert!(words.starts_with("Response times changed at about 2:"), "{seed}: {words}");
+        let slow =
+            |at: f64| [50.0, 300.0, 100.0][usize::from(at >= 100.0) + usize::from(at >= 160.0)];
+        let words = says(&paced(300, seed, slow), "step_change");
+        assert!(words.starts_with("Response times changed at about 1:"), "{seed}: {words}");
+    }
+}
+
+#[test]
 fn figures_of_a_change_cover_the_time_up_to_the_changes_around_it() {
     for seed in 1..=4 {
         let levels = |at: f64| [50.0, 100.0, 300.0][(at / 100.0) as usize];

@@ -117,6 +117,23 @@ fn users_that_send_at_the_same_moments_leave_gaps_that_are_no_stops() {
 }
 
 #[test]
+fn a_long_stop_is_found_among_times_that_vary_widely() {
+    let (stop, end) = (90 * S, 100 * S);
+    for seed in 1..=5 {
+        let load = Users { at_once: 20, seed, ..users(20).seconds(180) };
+        let record = run(&load, |request, random| {
+            let (at, takes) = (request.at, (500_000.0 * random.normal().exp()) as u64);
+            good(match at {
+                _ if at < stop && at + takes > stop => takes + (end - stop),
+                _ if (stop..end).contains(&at) => end - at + takes,
+                _ => takes,
+            })
+        });
+        assert!(speaks(&record), "{seed}");
+    }
+}
+
+#[test]
 fn stops_in_each_second_are_found_among_users_that_do_not_pause() {
     for seed in 1..=5 {
         let load = Users { at_once: 20, seed, ..users(20) };

@@ -80,6 +80,8 @@ fn uploads_that_take_as_long_as_they_are_large_are_none() {
     };
     let by_size = verdict_of(0, evenly(), |ms| 1000 * ms);
     assert_eq!(said(&by_size), "", "{:?}", by_size.findings);
-    // Requests of one size wait for each other.
+    // Requests of one size wait for each other, and so do those whose size is not known.
     assert!(said(&verdict(0, evenly())).starts_with("The first answers of"));
+    let unknown = verdict_of(0, evenly(), |_| 0);
+    assert!(said(&unknown).starts_with("The first answers of"), "{:?}", unknown.findings);
 }

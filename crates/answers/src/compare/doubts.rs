@@ -67,7 +67,7 @@ fn at_limit(record: &Record) -> Option<Words> {
 /// Returns the reason why the samples of one of these runs do not represent its whole load; `None` if they do in
 /// all runs.
 pub fn partial(runs: &[Record]) -> Option<Words> {
-    runs.iter().find_map(partial_load)
+    runs.iter().find_map(|record| partial_load(record, &record.seconds))
 }
 
 /// Returns a warning about one side. `why` is the reason.

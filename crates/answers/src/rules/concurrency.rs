@@ -61,10 +61,11 @@ const ALONE_LEAST: u64 = 10;
 /// overloaded.
 const OVERLOAD: f64 = 1.5;
 /// Largest median deviation of the number of responses in equal times, with which a limit of the rate that delays
-/// requests would look the same as workers; `STEADY_SHARE` of the median is added.
+/// requests would look the same as workers; `STEADY_SHARE` of the median's square root is added.
 const STEADY: f64 = 1.0;
-/// Largest median deviation of that number as a share of the median; `STEADY` is added.
-const STEADY_SHARE: f64 = 0.01;
+/// Largest median deviation of that number as a share of the median's square root, with which the work of several
+/// workers varies; `STEADY` is added.
+const STEADY_SHARE: f64 = 0.1;
 /// Number of responses that each of these times should contain.
 const STEADY_OF: f64 = 50.0;
 /// Largest number of workers that somebody may have configured.
@@ -611,7 +612,7 @@ fn are_even(record: &Record, found: &Workers) -> bool {
         busy.chunks_exact(seconds).map(|part| per_s(part) * seconds as f64).collect();
     let usual = median(&counts);
     let apart: Vec<f64> = counts.iter().map(|count| (count - usual).abs()).collect();
-    median(&apart) <= STEADY + STEADY_SHARE * usual
+    counts.len() >= WINDOWS && median(&apart) <= STEADY + STEADY_SHARE * usual.sqrt()
 }
 
 /// Returns the sentence on another explanation of even responses.

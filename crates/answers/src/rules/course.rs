@@ -45,6 +45,8 @@ const AROUND: usize = 3;
 /// Largest difference between the time before a step and the time after a later one, as a share of the step's height, if
 /// the later one takes the step back.
 const BACK: f64 = 1.0 / 3.0;
+/// Largest difference between these two times, as a share of the shorter one.
+const ALIKE: f64 = 0.5;
 /// Smallest growth of the median in ten minutes for a drift, as a share of its value at the start.
 const DRIFT: f64 = 0.1;
 /// Smallest growth of the median over the run for a drift, as a share of its value at the start.
@@ -343,12 +345,17 @@ fn is_sudden(values: &[f64], step: &change::Step, window_s: f64) -> bool {
     (super::figures::mean(b) - super::figures::mean(a)) / height >= SUDDEN
 }
 
-/// True if the values before a step are those behind a later step, or the reverse: a period, and not a lasting change.
+/// True if a step begins or ends a slow period: a later step takes it back, or it takes an earlier one back. A fast
+/// period between slow ones does not count: a target that warms up at first may become slower later.
 fn is_part_of_period(steps: &[change::Step], step: &change::Step) -> bool {
-    let near = |a: f64, b: f64| (a - b).abs() <= BACK * (step.after - step.before).abs();
+    let height = (step.after - step.before).abs();
+    let near = |a: f64, b: f64| (a - b).abs() <= (BACK * height).min(ALIKE * a.min(b));
     steps.iter().any(|other| {
-        other.at > step.at && near(other.after, step.before)
-            || other.at < step.at && near(other.before, step.after)
+        if step.after > step.before {
+            other.at > step.at && near(other.after, step.before)
+        } else {
+            other.at < step.at && near(other.before, step.after)
+        }
     })
 }
 

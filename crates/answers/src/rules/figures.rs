@@ -339,12 +339,14 @@ pub(crate) fn steady(record: &Record) -> &[Second] {
         has_between(&changes, s.at_ms - MASKED_MS, s.at_ms + MASKED_MS)
             || has_between(&phases, s.at_ms - i64::from(s.ms), s.at_ms + 1)
     };
+    // The users of an open load are its requests in flight, and not the load.
+    let least_users = if record.frame.load.open { 1.0 } else { 0.0 };
     let same = |a: &Second, b: &Second| {
         let near = |a: u64, b: u64, least: f64| {
             a.abs_diff(b) as f64 <= (SAME_LOAD * a.max(b) as f64).max(least)
         };
         // A rate that is no whole number leads to one request more in some seconds.
-        (!record.has.users || near(a.users, b.users, 0.0))
+        (!record.has.users || near(a.users, b.users, least_users))
             && (a.due == 0 || b.due == 0 || near(a.due, b.due, 1.0))
     };
     let (mut best, mut from) = (0..0, 0);

@@ -9,10 +9,10 @@ use super::errors::per_second;
 use super::figures::{hist, in_flight, mean, mix_differs, ms, span, steady, sum};
 use super::generator::{generator_limit, machine_busy};
 use super::light::light_seconds;
-use super::pace::{MISSED_OF_SAMPLES, timers};
+use super::pace::{MISSED_OF_SAMPLES, lacks_rate, timers};
 use super::realism::setting;
 use super::run::Run;
-use super::say::{clock, found, lacks, number, time, words};
+use super::say::{clock, found, number, time, words};
 use super::{generator, machine};
 use crate::distribution::student_quantile;
 use crate::evidence::MOST_MISSED;
@@ -62,7 +62,7 @@ pub(super) fn late_starts(run: &Run<'_>) -> Said {
         return late(record, &starts).said();
     }
     if starts.due == 0 && !record.has.response {
-        return lacks!(run: "the rate that was asked for", "所要求的速率");
+        return lacks_rate();
     }
     Said::Nothing
 }
@@ -377,8 +377,14 @@ fn in_a_pause(record: &Record, missing: &Missing, starts: &Starts<'_>) -> Option
     if (in_pauses as f64) < MOST * all as f64 || paused.is_empty() {
         return None;
     }
+    // A pause counts if a start is missing in it: a first answer that takes long is before the full load.
+    let is_in = |pause: &&(f64, f64), s: &Second| {
+        let (begin, end) = ((s.at_ms - i64::from(s.ms)) as f64, s.at_ms as f64);
+        begin < pause.1 && end > pause.0
+    };
+    let told = pauses.iter().filter(|pause| paused.iter().any(|(s, _)| is_in(pause, s)));
     // A pause may be up to one slot longer at each end.
-    let longest = pauses.iter().map(|pause| pause.1 - pause.0 + 100.0).fold(0.0, f64::max);
+    let longest = told.map(|pause| pause.1 - pause.0 + 100.0).fold(0.0, f64::max);
     let first = paused.first().map_or(0, |(s, _)| s.at_ms - i64::from(s.ms));
     let (at, pause, then) =
         (clock(first - record.frame.start_ms), time(longest), count(in_pauses.min(starts.missed)));

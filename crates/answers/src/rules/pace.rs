@@ -137,7 +137,7 @@ pub(super) fn lacks_schedule(record: &Record, is_one_rate: bool) -> Option<Said>
     is_unknown.then(lacks_rate)
 }
 
-fn lacks_rate() -> Said {
+pub(super) fn lacks_rate() -> Said {
     lacks!(run: "the rate that was asked for, if any", "所要求的速率（如果有）")
 }
 

@@ -74,11 +74,18 @@ pub(super) fn rhythm(courses: &Courses<'_>, course: &Course) -> Option<Finding> 
         return None;
     }
     let named = courses.named(of, &slow, &usual)?;
-    let (a, b) = (named.mean(&slow), named.mean(&usual));
+    // Seconds at the edges of a slow period also contain many fast requests.
+    let inner = pick(&|at| times.iter().any(|time| (time.start + 1..time.end - 1).contains(at)));
+    let inner = if named.count(&inner) > 0 { &inner } else { &slow };
+    let (a, b) = (named.mean(inner), named.mean(&usual));
     // A few long responses may fall into seconds at even intervals by chance, so many responses must be slower.
     let [late, early] = [&slow, &usual].map(|seconds| ms(&of.times(seconds), MANY));
     let is_chance = late < SLOWER.sqrt() * early;
-    if of.count(&slow) < PHASE_SAMPLES || is_own(&slow) || !is_longer(a, b) || is_chance {
+    if of.count(&slow) < PHASE_SAMPLES
+        || is_own(&slow)
+        || !is_longer(named.mean(&slow), b)
+        || is_chance
+    {
         return None;
     }
     Some(finding(record, seconds, &times, named, a, b))

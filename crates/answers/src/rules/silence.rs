@@ -32,6 +32,8 @@ const AT_A_TIME: f64 = 2.5;
 const LONGER: f64 = 0.5;
 /// Smallest excess over the usual time in ms for a request that waited.
 const LONGER_MS: f64 = 100.0;
+/// Smallest excess over the usual time, as a share of the silence, of requests that are compared with those before it.
+const HALF: f64 = 0.5;
 /// Smallest number of requests before the silence that shows how often requests take longer than usual anyway.
 const KNOWN: u64 = 100;
 /// Largest share of the silence in which the generator was paused, and largest share of the lag in the requests' time
@@ -207,7 +209,7 @@ fn silence_of(
         return None;
     }
     let gave_up = during.iter().map(|second| errors(record, second, is_limit)).sum();
-    let (answered, answered_ms) = answered_late(record, seconds, behind, length_ms);
+    let (answered, answered_ms) = answered_late(record, seconds, behind, length_ms, 0.0);
     // Requests that hit their time limit waited for the whole silence together, each for the length of its limit.
     let given_up_ms = sum(during, failed_ms) as f64;
     let at_a_time = (answered_ms + given_up_ms) / length_ms;
@@ -218,9 +220,15 @@ fn silence_of(
     // Users that send at the same moments leave gaps, too. Then as many requests take longer than usual at other times.
     let earlier = &seconds[..first];
     if gave_up == 0 && requests(earlier) >= KNOWN {
-        let (long, _) = answered_late(record, seconds, earlier, length_ms);
-        let usual = ((long + 1) as f64 / (requests(earlier) + 1) as f64).min(1.0);
-        if 1.0 - at_most(answered - 1, requests(behind).max(answered), usual) > SURE {
+        let is_usual = |longer_ms: f64| {
+            let of = |part: &[Second]| answered_late(record, seconds, part, length_ms, longer_ms).0;
+            let (waited, long) = (of(behind), of(earlier));
+            let usual = ((long + 1) as f64 / (requests(earlier) + 1) as f64).min(1.0);
+            let all = requests(behind).max(waited);
+            waited == 0 || 1.0 - at_most(waited - 1, all, usual) > SURE
+        };
+        // Where times vary widely, only few requests take as long as those that waited for a long time.
+        if is_usual(0.0) && is_usual(HALF * length_ms) {
             return None;
         }
     }
@@ -238,12 +246,13 @@ fn failed_ms(second: &Second) -> u64 {
 }
 
 /// Returns the number of requests answered after a silence that took longer than usual for their label, and their total
-/// wait in ms within the silence.
+/// wait in ms within the silence. `longer_ms`: smallest excess over the usual time in ms, if it is more than usual.
 fn answered_late(
     record: &Record,
     seconds: &[Second],
     behind: &[Second],
     length_ms: f64,
+    longer_ms: f64,
 ) -> (u64, f64) {
     let is_request =
         |label: &u32| record.labels.get(*label as usize).is_none_or(|label| !label.transaction);
@@ -252,7 +261,7 @@ fn answered_late(
     for (label, part) in behind.iter().flat_map(|second| &second.labels) {
         let Some(usual) = usual.get(&label) else { continue };
         let usual = super::figures::ms(usual, 0.5);
-        let least = usual * (1.0 + LONGER) + LONGER_MS;
+        let least = usual + (LONGER * usual + LONGER_MS).max(longer_ms);
         let failed: std::collections::BTreeMap<u32, u64> = part.failed.iter().collect();
         for (bin, all) in part.service.iter() {
             let took = layout::middle_of(bin) as f64 / 1000.0;

@@ -90,7 +90,8 @@ fn of_label(id: &'static str, record: &Record, label: u32) -> Option<Finding> {
         starts.iter().fold((f64::MAX, f64::MIN), |(a, b), x| (a.min(*x), b.max(*x)));
     let ends = (slots.iter().position(|n| *n > 0.0)?, slots.iter().rposition(|n| *n > 0.0)?);
     let (early, late) = seconds.split_at(seconds.len() / 2);
-    if bytes_each(late, label) >= LARGER * bytes_each(early, label) {
+    // Without known sizes, both are 0.
+    if bytes_each(late, label) > LARGER * bytes_each(early, label) {
         return None;
     }
     if last - first > AT_ONCE_MS + AT_ONCE * most || !is_even(&slots[ends.0..=ends.1]) {

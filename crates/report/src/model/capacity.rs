@@ -139,7 +139,7 @@ pub struct Speaking<'a> {
 pub fn result(
     generator: Option<&Words>,
     holds: bool,
-    broken: &[String],
+    broken: &[Words],
     (good, all): (usize, usize),
 ) -> Words {
     if let Some(subject) = generator {
@@ -159,7 +159,10 @@ pub fn result(
             format!("达标，{all} 个时段中有 {good} 个"),
         ),
         true => words("holds", "达标"),
-        false => words(broken.join(", "), broken.join("，")),
+        false => {
+            let list = |of: fn(&Words) -> &str| broken.iter().map(of).collect::<Vec<_>>();
+            words(list(|one| &one.en).join(", "), list(|one| &one.zh).join("，"))
+        }
     }
 }
 
@@ -409,7 +412,20 @@ impl Searched<'_> {
                 format!("；{over} {unit_zh}时有一部分时间未达标"),
             );
         }
+        if self.is_partial() {
+            return words(
+                format!("; at {over} only a part of the load was made"),
+                format!("；{over} {unit_zh}时只产生了部分负载"),
+            );
+        }
         words(format!("; at {over} {it} did not"), format!("；{over} {unit_zh}时未达标"))
+    }
+
+    /// True if the deciding probe met all criteria of the search, and only a part of its load was missing.
+    fn is_partial(&self) -> bool {
+        let Some(probe) = self.decided() else { return false };
+        let mut failed = probe.judged.iter().filter(|one| !one.holds).peekable();
+        failed.peek().is_some() && failed.all(|one| !self.criteria.contains(&one.criterion))
     }
 
     /// Returns the reasons why the result is only a lower bound of the capacity.

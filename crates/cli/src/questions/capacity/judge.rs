@@ -31,6 +31,21 @@ pub(crate) struct Judged {
     pub(crate) margin: Option<f64>,
 }
 
+/// Stands in place of a criterion if a probe made only a part of its load.
+const WHOLE_LOAD: &str = "whole load";
+
+impl Judged {
+    /// Describes a criterion that does not hold.
+    pub(crate) fn broken(&self) -> Words {
+        let Self { criterion, shown: en, shown_zh, .. } = self;
+        let zh = if shown_zh.is_empty() { en } else { shown_zh };
+        if criterion == WHOLE_LOAD {
+            return Words { en: en.clone(), zh: zh.clone() };
+        }
+        Words { en: format!("{criterion}: {en}"), zh: format!("{criterion}: {zh}") }
+    }
+}
+
 /// Returns the measured whole seconds of a record: those after the settling time, for `length` seconds.
 pub(crate) fn measured(record: &Record, settle: f64, length: f64) -> &[Second] {
     let start = record.frame.start_ms + (settle * 1000.0) as i64;
@@ -84,7 +99,8 @@ pub(crate) struct Judgement {
 }
 
 /// Judges a probe by its measured seconds. A probe that made only a part of its load, for example because errors ended
-/// users, does not show that the load holds. `clear` is the planned duration of a probe that ended early because its result was clear.
+/// users, does not show that the load holds. `clear` is the planned duration of a probe that ended early because its
+/// result was clear.
 pub(crate) fn probe(
     criteria: &[Criterion],
     record: &Record,
@@ -93,11 +109,11 @@ pub(crate) fn probe(
 ) -> Judgement {
     let (holds, mut judged) = whole(criteria, record, seconds);
     let mut trials = trials(criteria, record, seconds, holds, clear);
-    let Some(Words { en, zh }) = evidence::partial_load(record) else {
+    let Some(Words { en, zh }) = evidence::partial_load(record, seconds) else {
         return Judgement { holds, margin: margin(&judged), judged, trials };
     };
     judged.push(Judged {
-        criterion: "whole load".to_owned(),
+        criterion: WHOLE_LOAD.to_owned(),
         shown: en,
         shown_zh: zh,
         holds: false,

@@ -79,12 +79,8 @@ impl Done {
         let subject = findings
             .find(|finding| finding.about == About::Generator)
             .map(|finding| rules::looks_for(finding.id).unwrap_or_else(|| words("", "")));
-        let broken: Vec<String> = self
-            .judged
-            .iter()
-            .filter(|judged| !judged.holds)
-            .map(|judged| format!("{}: {}", judged.criterion, judged.shown))
-            .collect();
+        let broken: Vec<Words> =
+            self.judged.iter().filter(|judged| !judged.holds).map(Judged::broken).collect();
         page::Probe {
             load: probe.load,
             kind: page::purpose(probe.purpose),
