@@ -205,7 +205,7 @@ fn a_run_has_the_figures_in_its_report_if_asked_to() {
     let program = Program::new();
     let line = ["run", "plan.jmx", "--jmeter-figures", "-Jloops=3", "-Jaggregate_rpt_pct1=50"];
     let refused = program.run(&line);
-    assert!(refused.code == 2 && refused.err.contains("add --jtl, or -l FILE"), "{refused:?}");
+    assert!(refused.code == 2 && refused.err.contains("add --jtl or -l FILE"), "{refused:?}");
     assert!(!program.path("runs").exists(), "no run was started");
     let form = "-Jjmeter.save.saveservice.timestamp_format=yyyy/MM/dd HH:mm:ss";
     let ended = program.run(&[&line[..], &["--jtl", form]].concat());

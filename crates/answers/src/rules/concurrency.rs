@@ -559,8 +559,7 @@ fn finding(record: &Record, w: &Workers) -> Finding {
         )
     };
     let confidence = if w.by_pairs { Confidence::Statistical } else { Confidence::Arithmetic };
-    let host = full_host(record);
-    let mut finding = found("concurrency_limit", About::Target, confidence, words)
+    let finding = found("concurrency_limit", About::Target, confidence, words)
         .between("concurrency", w.k, "requests", Some((w.low, w.high)), span(seconds))
         .with("rate", w.rate, "1/s", span(seconds))
         .with("alone", w.alone, "ms", span(seconds))
@@ -573,6 +572,13 @@ fn finding(record: &Record, w: &Workers) -> Finding {
             if is_near { nearest } else { 0.0 },
         ))
         .explaining(&["plateau", "warmup_unfinished", "drift", "bimodal", "late_starts"]);
+    with_causes(record, w, &k, &rate, finding)
+}
+
+/// Adds to the finding what else is known of the limit: a single thread, a limit of the rate, or a host at full CPU.
+/// `k`, `rate`: number of requests at once and rate per second, as the finding shows them.
+fn with_causes(record: &Record, w: &Workers, k: &str, rate: &str, mut finding: Finding) -> Finding {
+    let host = full_host(record);
     if k == "1" {
         finding.advice = words!(
             "Look for a lock, a single worker, a single thread that never rests (top -H), a single connection behind the target, or a limit of the rate that delays requests to {rate}/s.",
@@ -587,7 +593,7 @@ fn finding(record: &Record, w: &Workers) -> Finding {
         }
     }
     if k != "1" && !w.by_pairs && host.is_none() && are_even(record, w) {
-        let Words { en, zh } = or_limiter(&rate);
+        let Words { en, zh } = or_limiter(rate);
         finding.words.en += &en;
         finding.words.zh += &zh;
     }

@@ -162,6 +162,15 @@ fn length(record: &Record, low: f64, high: f64) -> (f64, Words) {
     (f64::midpoint(low, high), words!("{low:.0} to {high:.0} ms", "{low:.0}–{high:.0} ms"))
 }
 
+/// Returns the labels of which some requests failed, and fewer than [`PART`] of all.
+fn partly_failing(record: &Record, seconds: &[Second]) -> Vec<u32> {
+    let labels = by_label(record, seconds);
+    let some = labels
+        .iter()
+        .filter(|(_, (good, bad))| *bad > 0 && (*bad as f64) < PART * (good + bad) as f64);
+    some.map(|(label, _)| *label).collect()
+}
+
 pub(super) fn short_wait(record: &Record) -> Option<Said> {
     let seconds = whole(record);
     let sums = causes(seconds);
@@ -170,12 +179,7 @@ pub(super) fn short_wait(record: &Record) -> Option<Said> {
     if own < FAILURES || (own as f64) < MOST * all as f64 {
         return None;
     }
-    let labels = by_label(record, seconds);
-    let labels: Vec<u32> = labels
-        .iter()
-        .filter(|(_, (good, bad))| *bad > 0 && (*bad as f64) < PART * (good + bad) as f64)
-        .map(|(label, _)| *label)
-        .collect();
+    let labels = partly_failing(record, seconds);
     let (good, failed) = times(seconds, &labels);
     let n = failed.total();
     if (n as f64) < MOST * all as f64 || good.total() < ANSWERS {
