@@ -74,7 +74,7 @@ mod tests {
     fn what_is_no_time_is_refused_with_an_example() {
         for (text, words) in [
             ("30", "has no unit"),
-            ("", "not a time"),
+            ("", "there is no time"),
             ("s", "not a time"),
             ("-5s", "not a time"),
             ("5 s", "not a time"),
