@@ -328,7 +328,7 @@ impl Fleet {
                 self.properties.add(properties);
                 self.advance();
             }
-            Some(Handled::Report(report, missing)) => self.report(worker, report, missing),
+            Some(Handled::Report(report, missing)) => self.report(worker, *report, missing),
             Some(Handled::Done(aborted, samples)) => self.done(worker, aborted, samples),
             Some(Handled::Other(message)) => self.forward(message),
             None => {}
@@ -349,7 +349,7 @@ impl Fleet {
     }
 
     /// Passes on a worker's report of one second, before which `missing` reports are missing.
-    fn report(&mut self, worker: u32, mut report: Box<Report>, missing: u64) {
+    fn report(&mut self, worker: u32, mut report: Report, missing: u64) {
         if missing > 0 {
             let text = format!("worker {worker}: {} missing", things(missing, "report"));
             self.events.push_back(Event::Log(text.into()));
