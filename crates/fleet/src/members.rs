@@ -270,7 +270,9 @@ mod tests {
     fn two() -> (Members, Receiver<(u32, ToWorker)>) {
         let (to, orders) = channel();
         let bus = Threads::start(2, move |number, from, _| {
-            from.into_iter().for_each(|order| drop(to.send((number, order))));
+            for order in from {
+                drop(to.send((number, order)));
+            }
         });
         (Members::new(Box::new(bus)), orders)
     }

@@ -114,7 +114,13 @@ pub fn draw(out: &mut Html, of: &Curves) {
         one(out, of, curve, x, y);
         out.raw("</g>");
     }
-    out.raw("</svg><ul class=\"legend\">");
+    out.raw("</svg>");
+    legend(out, of);
+    out.raw("<figcaption>").words(&of.caption).raw("</figcaption></figure>");
+}
+
+fn legend(out: &mut Html, of: &Curves) {
+    out.raw("<ul class=\"legend\">");
     let there = of.curves.iter().enumerate().filter(|(_, curve)| !curve.spots.is_empty());
     for (n, curve) in there {
         out.raw("<li><span class=\"").raw(SWATCH[n % SWATCH.len()]);
@@ -124,7 +130,7 @@ pub fn draw(out: &mut Html, of: &Curves) {
         out.raw("<li><span class=\"swatch limit\"></span><span class=\"hostile\">").words(name);
         out.raw("</span></li>");
     }
-    out.raw("</ul><figcaption>").words(&of.caption).raw("</figcaption></figure>");
+    out.raw("</ul>");
 }
 
 /// Draws a curve. A pointer over a dot shows its values.
