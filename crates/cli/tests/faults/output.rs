@@ -62,7 +62,7 @@ fn a_pipe_that_is_full_does_not_hold_the_run_up() {
     drop(command);
     let end = Instant::now() + Duration::from_secs(60);
     let is_begun =
-        || fs::read_dir(program.path("runs")).is_ok_and(|mut runs| runs.next().is_some());
+        || std::fs::read_dir(program.path("runs")).is_ok_and(|mut runs| runs.next().is_some());
     let summary = || is_begun() && program.run_folder().join("summary.txt").exists();
     while !summary() {
         assert!(Instant::now() < end, "never: a summary");
