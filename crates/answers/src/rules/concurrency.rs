@@ -593,7 +593,7 @@ fn with_causes(record: &Record, w: &Workers, k: &str, rate: &str, mut finding: F
         }
     }
     if k != "1" && !w.by_pairs && host.is_none() && are_even(record, w) {
-        let Words { en, zh } = or_limiter(rate);
+        let Words { en, zh } = rate_limit::or_delayed(rate);
         finding.words.en += &en;
         finding.words.zh += &zh;
     }
@@ -619,14 +619,6 @@ fn are_even(record: &Record, found: &Workers) -> bool {
     let usual = median(&counts);
     let apart: Vec<f64> = counts.iter().map(|count| (count - usual).abs()).collect();
     counts.len() >= WINDOWS && median(&apart) <= STEADY + STEADY_SHARE * usual.sqrt()
-}
-
-/// Returns the sentence on another explanation of even responses.
-fn or_limiter(rate: &str) -> Words {
-    words!(
-        " A limit of the rate that delays requests to {rate}/s (nginx limit_req with a burst) would look the same.",
-        "把请求延迟到 {rate}/s 的限流（带 burst 的 nginx limit_req）也会如此。"
-    )
 }
 
 /// Returns the thread that saturates one processor of a host with several processors.

@@ -397,3 +397,11 @@ fn delayed(record: &Record) -> Option<Said> {
         .said(),
     )
 }
+
+/// Returns the sentence that a limit of the rate is another explanation of evenly spaced responses.
+pub(super) fn or_delayed(rate: &str) -> Words {
+    words!(
+        " A limit of the rate that delays requests to {rate}/s (nginx limit_req with a burst) would look the same.",
+        "把请求延迟到 {rate}/s 的限流（带 burst 的 nginx limit_req）也会如此。"
+    )
+}

@@ -225,7 +225,7 @@ pub(crate) struct Offer {
     pub(crate) memory: u64,
 }
 
-/// A lost process of an agent, or a lost agent of a relay; the fields are those of [`Loss`](crate::loss::Loss).
+/// A lost process of an agent, or a lost agent of a relay; the fields are those of [`Loss`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Part {
     pub(crate) pid: u32,
