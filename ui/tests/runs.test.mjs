@@ -86,7 +86,7 @@ test('runs are found, opened, compared, named and deleted', { timeout: 120_000 }
   writeFileSync(join(runs, '20260101-100000-checkout', 'mine.txt'), '');
   await page.getByRole('button', { name: 'Delete …' }).click();
   await page.getByRole('button', { name: 'Delete permanently' }).click();
-  await until(async () => /mine\.txt is no file of a run/.test(await page.locator('dialog').innerText()));
+  await until(async () => /mine\.txt is not a file of a run/.test(await page.locator('dialog').innerText()));
   assert.deepEqual(await wrong(page), []);
   await page.keyboard.press('Escape');
   execFileSync('rm', [join(runs, '20260101-100000-checkout', 'mine.txt')]);
