@@ -154,7 +154,7 @@ pub(crate) struct Java {
     fresh: Vec<ControllerId>,
     /// Open calls and unsent notices to controllers in Java.
     questions: Questions,
-    /// Number of the last iteration of the group of which Java was notified.
+    /// Number of the iteration in the last notification of Java about an iteration of the group.
     iteration: u32,
 }
 

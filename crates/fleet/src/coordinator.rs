@@ -30,7 +30,7 @@ use crate::message::{FromWorker, Report, Share, ToWorker, VERSION};
 /// Time limit for workers to end after an order to stop immediately, or after an order to end. Later they count as
 /// lost.
 const END_LIMIT: Duration = Duration::from_secs(30);
-/// Interval at which each worker is told how many users run in the others.
+/// Interval at which the coordinator sends each worker the number of users that run in the other workers.
 const ADJUST: Duration = Duration::from_secs(1);
 
 /// A run to distribute over workers.

@@ -195,8 +195,8 @@ impl Members {
         }
     }
 
-    /// Sends each worker the numbers of users that run in the others, by group, where they have changed. `around` are
-    /// the users that run in no worker of this bus.
+    /// Sends each worker the number of users of each group that run in the other workers, if a number has changed.
+    /// `around` has the number of users of each group that run outside of this bus.
     pub(crate) fn adjust(&mut self, around: &[u32]) {
         let mut all = self.active_by_group();
         all.resize(all.len().max(around.len()), 0);

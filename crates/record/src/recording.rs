@@ -270,7 +270,7 @@ impl Recording {
         })
     }
 
-    /// Adds the pairs of a class and of labels of which the class had its first sample on a core.
+    /// Adds pairs of a class and a label, for the labels with a first sample of this class on a core.
     fn serve(&mut self, class: u32, labels: &[Arc<str>]) {
         for label in labels {
             let pair = (class, self.names.label(label, false));

@@ -37,7 +37,7 @@ pub struct ClassDelta {
     pub opened: u64,
     /// Elapsed times in µs.
     pub service: Bins,
-    /// Labels of which the class had its first sample on a core in this interval.
+    /// Labels with a first sample of this class on a core in this interval.
     pub labels: Vec<Arc<str>>,
 }
 

@@ -225,8 +225,8 @@ impl Redis {
         broken(&format!("the reply has more than {} bytes", self.limits.content))
     }
 
-    /// Marks an element as complete, and all arrays of which it is the last element. Returns true if the whole reply is
-    /// complete.
+    /// Counts a complete element in its array. If the element is the last one, the array is complete, too, and counts as
+    /// an element of the array around it. Returns true if the whole reply is complete.
     fn close(&mut self) -> bool {
         self.state = State::Line;
         while let Some(at) = self.depth.checked_sub(1) {

@@ -49,7 +49,7 @@ const EVENT: u64 = 5;
 /// Smallest share of seconds with failures for a sentence about one period ("from 0:20 until 0:41"); below it, the
 /// sentence counts the seconds.
 const MOSTLY: f64 = 0.7;
-/// Longest period of failures in ms of which the sentence names only the beginning.
+/// Longest period of failures in ms for which the sentence says when it began, but not when it ended.
 const WITHIN_MS: i64 = 1000;
 /// Longest time in ms from the beginning of the first second to the first failure, for errors that began with the run.
 const FIRST_MS: i64 = 200;

@@ -3,7 +3,7 @@
 //!
 //! Strings are borrowed from the message. Every fault in a message becomes a [`Malformed`] with a description.
 
-/// Description of the fault because of which a message cannot be read.
+/// Description of the fault in a message that cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Malformed(pub(crate) &'static str);
 

@@ -14,7 +14,7 @@ pub struct Unreadable(pub String);
 /// Compounds from left to right, each with the combinator before it. The first combinator has a meaning only if the
 /// group is relative to the root.
 pub(super) type Group = Vec<(Combinator, Compound)>;
-/// Tests of which an element must pass all.
+/// Tests that an element must all pass.
 pub(super) type Compound = Vec<Test>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

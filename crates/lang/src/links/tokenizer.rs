@@ -210,8 +210,9 @@ impl Reader<'_> {
         }
     }
 
-    /// Resolves the character reference after an `&`. In attributes, `allowed` is the quote: an `&` before it stands
-    /// for itself. There the result is appended to the attribute's value.
+    /// Resolves the character reference after an `&`, and appends the character to the content. In an attribute,
+    /// `allowed` is the quote around the attribute's value: the character is appended to that value, and an `&` directly
+    /// before the quote begins no reference.
     fn reference(&mut self, allowed: Option<u8>) -> Result<(), Thrown> {
         let Some(byte) = self.text.get(self.next) else { return Ok(()) };
         if Some(*byte) == allowed {
