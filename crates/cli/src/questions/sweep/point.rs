@@ -267,8 +267,8 @@ fn rate(seconds: &[Second]) -> f64 {
 /// Returns the mean number of requests in flight by Little's law: the sum of the response times divided by the measured
 /// time.
 pub(crate) fn in_flight(seconds: &[Second]) -> f64 {
-    let elapsed: f64 = seconds.iter().map(|second| second.all.elapsed as f64 / 1e9).sum();
-    elapsed / length(seconds).max(1e-9)
+    let elapsed_ns: u64 = seconds.iter().map(|second| second.all.elapsed).sum();
+    elapsed_ns as f64 / 1e9 / length(seconds).max(1e-9)
 }
 
 impl Figures {
@@ -306,4 +306,14 @@ impl Figures {
 fn quantile(found: Percentile, few: bool) -> Quantile {
     let ms = |us: f64| us / 1000.0;
     Quantile { value: ms(found.value), low: found.low.map(ms), high: found.high.map(ms), few }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_seconds_no_request_is_in_flight() {
+        assert!(in_flight(&[]).is_sign_positive(), "shown as 0, not as -0");
+    }
 }
