@@ -26,9 +26,9 @@ const KNEE_FLAT: f64 = 0.05;
 /// Smallest ratio of the largest load to the smallest load on the flat part. Twice the users make a little less than
 /// twice the requests in flight: starts and pauses take some time.
 const KNEE_REACH: f64 = 1.7;
-/// Smallest ratio of the largest load to the smallest load of all points.
+/// Smallest ratio of the largest load to the smallest load of all points, for a knee.
 const KNEE_SPAN: f64 = 4.0;
-/// Smallest ratio of the largest load to the smallest load.
+/// Smallest ratio of the largest load to the smallest load, for a model.
 pub const LEAST_SPAN: f64 = 8.0;
 /// Largest root mean square of the relative errors of a model.
 pub const MOST_ERROR: f64 = 0.05;

@@ -17,7 +17,7 @@ use crate::verdict::Words;
 const MISSING: f64 = 0.01;
 /// Largest share of a side's requests that all labels missing on the other side may have together.
 const MOST: f64 = 0.5;
-/// Largest difference between a label's shares of the requests of both sides.
+/// Largest difference of a label's share of the requests between the two sides that is not reported.
 const SHIFT: f64 = 0.1;
 /// Largest number of labels that a message names.
 const MOST_NAMES: usize = 3;

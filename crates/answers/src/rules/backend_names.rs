@@ -72,7 +72,7 @@ const METRICS: [&str; 10] = [
 const OF_GATEWAY: [&str; 3] = ["502", "503", "504"];
 /// Smallest number of samples of the reported backend; if it fails, smallest number of its failed samples.
 const EACH: usize = 5;
-/// Smallest number of samples of all other backends together.
+/// Smallest number of samples of all other backends together, for a finding about one backend.
 const OTHERS: usize = 10;
 /// Largest number of values of a header that count as backends.
 const MOST: usize = 16;

@@ -20,9 +20,9 @@ const MASS: f64 = 0.05;
 const VALLEY: f64 = 0.5;
 /// Smallest ratio of the times of the two modes.
 const APART: f64 = 2.0;
-/// Smallest number of samples of a label.
+/// Smallest number of samples of a label, for a finding about the label.
 const SAMPLES: u64 = 1000;
-/// Smallest number of seconds under the same load.
+/// Smallest number of seconds under the same load, for a finding.
 const SECONDS: usize = 30;
 /// Shortest time in ms of the slower mode. Below this time, schedulers and timers cause such modes.
 const SLOW_LEAST: f64 = 1.0;

@@ -18,7 +18,7 @@ use crate::verdict::{About, Confidence, Said};
 const FAILING: f64 = 0.5;
 /// Failed share of a second's requests below which the second counts as good.
 const GOOD: f64 = 0.05;
-/// Smallest number of periods of failing seconds.
+/// Smallest number of periods of failing seconds, for a finding.
 const RUNS: usize = 3;
 /// Largest standard deviation of the lengths of periods of failing seconds, as a share of their median length.
 const ALIKE: f64 = 0.15;

@@ -66,7 +66,7 @@ const STEADY: f64 = 1.0;
 /// Largest median deviation of that number as a share of the median's square root, with which the work of several
 /// workers varies; `STEADY` is added.
 const STEADY_SHARE: f64 = 0.1;
-/// Number of responses that each of these times should contain.
+/// Number of responses that each of the equal times for `STEADY` should contain.
 const STEADY_OF: f64 = 50.0;
 /// Largest number of workers that somebody may have configured.
 const MOST: f64 = 10_000.0;

@@ -31,7 +31,7 @@ const ID: &str = "constant_load";
 
 /// Smallest number of seconds under the same load, after the seconds in which the queue builds up.
 const SECONDS: usize = 6;
-/// Smallest number of samples under the same load, after the queue has built up.
+/// Smallest number of samples under the same load, after the queue has built up, for a finding.
 const SAMPLES: u64 = 100;
 /// Time until the queue has built up, as a multiple of the usual response time.
 const ROUNDS: f64 = 2.0;

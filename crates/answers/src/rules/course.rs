@@ -18,9 +18,10 @@ use crate::trend::{Trend, trend};
 use crate::verdict::{About, Confidence, Said, Words};
 use crate::warmup::{Course, warm_up};
 
-/// Smallest number of requests under the same load.
+/// Smallest number of requests under the same load, for a finding.
 const SAMPLES: u64 = 1000;
-/// Smallest number of seconds under the same load.
+/// Smallest number of seconds under the same load, for a finding. The first `STEP_WINDOW` seconds are included,
+/// although they are left out of the comparison.
 const SECONDS: usize = 60;
 /// Length in seconds of a window in which medians are compared to find steps.
 const STEP_WINDOW: usize = 5;
@@ -30,7 +31,7 @@ const DRIFT_WINDOW: usize = 5;
 const SIZE: f64 = 0.1;
 /// Smallest number of windows on each side of a step: 30 s are 6 windows, minus 1 for the window that the step cuts.
 const LASTS: usize = 5;
-/// Largest p of a step.
+/// Largest p value of a step that counts as significant.
 const CHANCE: f64 = 0.001;
 /// Smallest fall of the median between the last two sixths of the time, as a share, if a target still warms up.
 const FALLS: f64 = 0.05;
@@ -45,7 +46,8 @@ const AROUND: usize = 3;
 /// Largest difference between the time before a step and the time after a later one, as a share of the step's height, if
 /// the later one takes the step back.
 const BACK: f64 = 1.0 / 3.0;
-/// Largest difference between these two times, as a share of the shorter one.
+/// Largest difference between the times before a step and after a later one that takes it back, as a share of the
+/// shorter time.
 const ALIKE: f64 = 0.5;
 /// Smallest growth of the median in ten minutes for a drift, as a share of its value at the start.
 const DRIFT: f64 = 0.1;
@@ -54,7 +56,7 @@ const DRIFT_RUN: f64 = 0.1;
 /// Growth of the median over the run that is enough for a drift even if the growth in ten minutes is smaller, as a
 /// share of its value at the start.
 const DRIFT_LONG: f64 = 0.25;
-/// Largest p of a drift, divided by the number of tested series.
+/// Largest p value of a drift that counts as significant; divided by the number of tested series.
 const DRIFT_CHANCE: f64 = 0.01;
 /// Smallest number of requests per window of a label whose trend is tested separately from the other labels.
 const LABEL_SAMPLES: u64 = 20;

@@ -15,7 +15,7 @@ use super::run::Run;
 use super::say::{found, lacks, time, words};
 use crate::verdict::{About, Confidence, Said};
 
-/// Smallest number of randomly kept responses.
+/// Smallest number of randomly kept responses, for a finding.
 const ANSWERS: usize = 20;
 /// Range of the receive time in ms of a response that was held up by a delayed acknowledgement: the kernel's delay,
 /// plus the delay of a busy machine.

@@ -15,7 +15,7 @@ const REQUESTS: u64 = 20;
 const TIMES: usize = 4;
 /// Shortest interval between the beginnings of two stretches, in seconds.
 const EVERY_S: f64 = 4.0;
-/// Smallest number of failures in each stretch.
+/// Smallest number of failures in each stretch, for stretches that count as periodic.
 const EACH: u64 = 5;
 /// Largest standard deviation in seconds of the intervals between stretches of failures, and of their lengths.
 const EVEN_S: f64 = 0.75;
@@ -25,7 +25,7 @@ const EVEN: f64 = 0.1;
 /// Largest standard deviation for long intervals between stretches of failures, as a share of the interval, where it
 /// exceeds the limits `EVEN_S` and `EVEN`.
 const EVEN_LONG: f64 = 0.03;
-/// Largest length of a stretch, as a share of the interval.
+/// Largest length of a stretch, as a share of the interval, for stretches that count as periodic.
 const PART: f64 = 0.5;
 /// Smallest ratio of a second's failed share to the highest failed share at which the second belongs to a stretch.
 const FAILING: f64 = 0.2;

@@ -39,7 +39,7 @@ const FEW: f64 = 0.01;
 const GROWN: f64 = 1.15;
 /// Smallest number of quiet seconds, in which hardly any request fails.
 const QUIET: usize = 3;
-/// Smallest number of samples in the quiet seconds.
+/// Smallest number of samples in the quiet seconds, for a finding.
 const QUIET_SAMPLES: u64 = 300;
 /// Smallest share of the pieces above the threshold in which requests fail.
 const ABOVE: f64 = 0.9;
@@ -83,9 +83,9 @@ const THINNED: f64 = 0.1;
 const ADJACENT: usize = 20;
 /// Largest ratio of the ends of an interval of the limit that counts as narrow.
 const NARROW: f64 = 1.3;
-/// Smallest number that is reported as the limit for a wider interval, as a share of the estimate.
+/// Smallest number that may be reported as the limit if its interval is not narrow, as a share of the estimate.
 const NEAR: f64 = 0.9;
-/// Smallest number of pieces under one load that is always above the limit.
+/// Smallest number of pieces under full load, for a finding about a load that is always above the limit.
 const ALWAYS: usize = 20;
 /// Smallest share of the users in flight if users do not pause.
 const NO_PAUSE: f64 = 0.97;

@@ -81,10 +81,10 @@ fn is_answer(outcome: Outcome) -> bool {
 
 /// Successful responses of a label.
 struct Good {
-    /// Indexes of the first and the last second with such a response.
+    /// Indexes of the first and the last second with a successful response of the label.
     first: usize,
     last: usize,
-    /// Number of such responses.
+    /// Number of successful responses of the label.
     n: u64,
 }
 

@@ -13,23 +13,23 @@ use crate::verdict::{About, Confidence, Finding, Said};
 const ID: &str = "java_pauses";
 const ID_OF_HOSTS: &str = "host_java";
 
-/// Smallest share of the run's time that collections take for a finding.
+/// Smallest share of the run's time in garbage collection, for a finding.
 const SHARE: f64 = 0.05;
-/// Smallest collection time in s within a second that is reported: as long as a stall of the generator.
+/// Smallest time in garbage collection within a second, in s, that is reported: as long as a stall of the generator.
 const LONG: f64 = 0.2;
-/// Smallest number of seconds for a share of the run's time.
+/// Smallest number of seconds, or of readings of a host, for a finding about the share of the run's time.
 const LEAST_SECONDS: usize = 10;
 /// Share of the heap in use from which a larger heap would help.
 const NEARLY_FULL: f64 = 0.9;
 
-/// Returns the collection time per second of a JVM; for an interval, the mean. Several processes pause
-/// independently, so their sum is divided by their number.
+/// Returns the time that a JVM spends in garbage collection per second; for an interval, the mean. Several processes
+/// pause independently, so their sum is divided by their number.
 fn paused(second: &Second) -> f64 {
     let seconds = second.coarse.as_ref().map_or(1.0, |_| f64::from(second.ms.max(1000)) / 1000.0);
     second.generator.collection_s / f64::from(second.generator.workers.max(1)) / seconds
 }
 
-/// Returns a phrase about the longest collection time in a second. An interval has only a mean.
+/// Returns a phrase about the longest time in garbage collection within a second. An interval has only a mean.
 fn up_to(worst: &Second, longest: &str) -> (String, String) {
     match worst.coarse {
         None => (format!("up to {longest} in one second"), format!("一秒内最多 {longest}")),

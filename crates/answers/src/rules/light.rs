@@ -12,7 +12,7 @@ use crate::verdict::{Said, Words};
 /// Largest share of the high load (users or requests in flight), or of the largest number of due starts, at which a
 /// second is under light load.
 const LIGHT: f64 = 0.5;
-/// Smallest number of samples under a light load.
+/// Smallest number of samples under a light load. A light load with fewer samples counts as missing.
 const LIGHT_SAMPLES: u64 = 10;
 /// Smallest share of a high load at which a second counts as under full load.
 const NEARLY: f64 = 0.9;

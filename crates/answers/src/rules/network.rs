@@ -25,7 +25,7 @@ const BLOCK: usize = 10;
 const BYTES_LEAST: f64 = 1e6;
 /// Smallest share of the response time spent in receiving, or in sending, over a line used to capacity.
 const MOVING: f64 = 0.5;
-/// Smallest number of seconds under the same load.
+/// Smallest number of seconds under the same load, for a finding.
 const SECONDS: usize = 30;
 /// Usual line speeds in Mbit/s.
 const LINES: [f64; 8] = [10.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 2500.0, 10_000.0];

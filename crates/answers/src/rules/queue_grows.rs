@@ -15,7 +15,7 @@ use crate::verdict::{About, Confidence, Finding, Said};
 
 const ID: &str = "queue_grows";
 
-/// Smallest number of seconds with the same rate of starts.
+/// Smallest number of seconds with the same rate of starts, for a finding.
 const SECONDS: usize = 6;
 /// Largest relative difference, beyond chance, between the starts of a second and the last rate.
 const SAME_RATE: f64 = 0.1;
@@ -35,7 +35,7 @@ const EVEN: f64 = 0.4;
 const GROWTH: f64 = 20.0;
 /// Smallest growth of the number of users for a finding, as a share of the starts.
 const GROWTH_SHARE: f64 = 0.05;
-/// Smallest share of the users at the end that wait for responses.
+/// Smallest share of the users at the end that wait for responses, for a finding.
 const WAITING: f64 = 0.5;
 /// Smallest number of seconds after the last start that show how users leave.
 const DRAINS: usize = 4;
@@ -47,7 +47,7 @@ const NO_FASTER: f64 = 1.5;
 const ONE_EACH: f64 = 0.8;
 /// Time in ms after the last start within which cut samples count as in flight at that start.
 const CUT_MS: i64 = 2000;
-/// Smallest ratio of the response time at the end to that at the beginning.
+/// Smallest ratio of the response time at the end to that at the beginning, for a finding.
 const SLOWER: f64 = 1.5;
 /// Largest share of failures for a finding.
 const FAILED: f64 = 0.05;

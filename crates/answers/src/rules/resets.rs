@@ -14,13 +14,14 @@ use super::say::{counted, found, lacks, words};
 use super::whose::{are_of_threads, or_threads};
 use crate::verdict::{About, Confidence, Said, Words};
 
-/// Smallest number of resets for a threshold.
+/// Smallest number of resets and refusals for a finding.
 const RESETS: u64 = 10;
-/// Smallest number of seconds below the threshold.
+/// Smallest number of seconds with fewer users than the threshold, for a finding. The threshold is the number of users
+/// from which resets occur, apart from a few (`FEW`).
 const QUIET_SECONDS: usize = 10;
-/// Smallest number of samples in the seconds below the threshold.
+/// Smallest number of samples in the seconds with fewer users than the threshold, for a finding.
 const QUIET_SAMPLES: u64 = 300;
-/// Smallest share of the seconds above the threshold that have resets.
+/// Smallest share of seconds with resets among the seconds above the threshold, for a finding.
 const ABOVE: f64 = 0.5;
 /// Largest share of all resets that may lie below the threshold.
 const FEW: f64 = 0.02;
@@ -29,9 +30,9 @@ const GROWS: f64 = 1.4;
 /// Smallest difference between the resets in the upper and the lower half of the loads, in standard deviations of a
 /// Poisson number.
 const BEYOND: f64 = 3.0;
-/// Smallest number of seconds under a lighter load after the first reset.
+/// Smallest number of seconds under a lighter load after the first reset with which the load counts as the cause.
 const LATER_SECONDS: usize = 5;
-/// Smallest number of requests under a lighter load after the first reset.
+/// Smallest number of requests under a lighter load after the first reset with which the load counts as the cause.
 const LATER_SAMPLES: u64 = 100;
 
 /// Returns a phrase about the number of resets among requests below the threshold.

@@ -9,13 +9,13 @@ use super::figures::{is_of_load, mean, median, mix_differs, ms, span, variation}
 use super::say::{clock, found, same_load, time, words};
 use crate::verdict::{About, Confidence, Finding};
 
-/// Smallest number of slow periods with a known start.
+/// Smallest number of slow periods with a known start, for a finding.
 const TIMES: usize = 3;
 /// Largest coefficient of variation of the intervals between the starts of slow periods that count as equal.
 const EVEN: f64 = 0.15;
 /// Largest difference in seconds between the longest and the shortest slow period if their lengths count as equal.
 const ALIKE: usize = 1;
-/// Largest share of the run that slow periods take.
+/// Largest share of the run in slow periods, for a finding.
 const MOST: f64 = 0.4;
 /// Quantile of the response times that must be longer in slow periods than in other seconds, by the square root of
 /// `SLOWER`.

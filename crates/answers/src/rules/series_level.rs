@@ -14,11 +14,11 @@ pub(super) const ID: &str = "series_level";
 
 /// Smallest number of seconds with a value before the level is reached.
 const BEFORE: usize = 5;
-/// Smallest number of seconds on the level.
+/// Smallest number of seconds on the level, for a finding.
 const ON_IT: usize = 10;
-/// Smallest share of seconds on the level among all seconds after the level is first reached.
+/// Smallest share of seconds on the level among all seconds after the level is first reached, for a finding.
 const STAYS: f64 = 0.95;
-/// Largest value of the series in the first `BEFORE` seconds, as a share of the level.
+/// Largest value of the series in the first `BEFORE` seconds, as a share of the level, for a finding.
 const BEGINS: f64 = 0.6;
 /// Smallest ratio by which both users and response times grow on the level.
 const GROWS: f64 = 1.3;

@@ -30,7 +30,7 @@ const SLOW: f64 = 0.95;
 const FAST: f64 = 0.05;
 /// Divisor of the number of seconds; the quotient is the largest lag of the autocorrelations.
 const MEMORY: usize = 3;
-/// Smallest number of independent seconds.
+/// Smallest number of independent seconds, for a correlation.
 const INDEPENDENT: f64 = 3.0;
 
 /// Adds a finding for each series that moves with the response time, unless the generator is in doubt.

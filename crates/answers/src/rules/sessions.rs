@@ -31,7 +31,7 @@ const END: usize = 2;
 const FULL: f64 = 0.97;
 /// Share of processor time from which a device counts as busy.
 const BUSY: f64 = 0.8;
-/// Smallest number of readings of a full device, or of a busy one.
+/// Smallest number of readings of a full device, or of a busy one, for a finding.
 const TOP: usize = 5;
 /// Largest relative growth of the sessions of a full device.
 const LEVEL: f64 = 0.01;

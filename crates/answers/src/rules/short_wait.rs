@@ -25,7 +25,7 @@ use crate::verdict::{About, Confidence, Said, Words};
 
 /// Smallest number of errors of the target itself, for a finding.
 const FAILURES: u64 = 30;
-/// Smallest share of the target's own errors among all errors.
+/// Smallest share of the target's own errors among all errors, for a finding.
 const MOST: f64 = 0.95;
 /// Failed share of a label's requests from which the label is left out.
 const PART: f64 = 0.97;
@@ -35,7 +35,7 @@ const ANSWERS: u64 = 100;
 const LENGTH: (f64, f64) = (2.0, 120_000.0);
 /// Shortest time of the failures in ms at which failures without slower responses are left to the rule on time limits.
 const LONG: f64 = 900.0;
-/// Rules whose findings follow from such failures.
+/// Rules whose findings follow from failures after a short wait.
 const EXPLAINED: &[&str] =
     &["errors_named", "bimodal", "fails_above", "plateau", "slow_phase", "concurrency_limit"];
 /// Smallest number of responses that took longer than the failures.

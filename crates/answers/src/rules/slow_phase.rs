@@ -22,13 +22,13 @@ use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 const ID: &str = "slow_phase";
 
-/// Smallest number of seconds under the same load.
+/// Smallest number of seconds under the same load, for a finding.
 const SECONDS: usize = 12;
 /// Smallest length of a slow period in seconds.
 const LEAST_S: f64 = 3.0;
 /// Smallest length of a slow period as a share of the run.
 const LEAST: f64 = 0.03;
-/// Largest share of the run in slow periods.
+/// Largest share of the run in slow periods, for a finding.
 const MOST: f64 = 0.7;
 /// Smallest number of seconds with the usual speed after a slow period, and before it.
 const AROUND_S: f64 = 4.0;

@@ -14,15 +14,15 @@ use super::figures::{Z, length_s, ms, rate, requests, service, steady, with_user
 use super::say::lacks;
 use crate::verdict::Said;
 
-/// Smallest growth of a label's times within the light load, as a ratio.
+/// Smallest mean growth of the labels' times within the light load, as a ratio, for a finding.
 const SLOWER: f64 = 1.1;
-/// Smallest growth of a label's times within the light load, in standard errors.
+/// Smallest mean growth of the labels' times within the light load, in standard errors, for a finding.
 const SURE: f64 = 3.0;
-/// Smallest number of requests of a label in each half of the light load.
+/// Smallest number of requests in each half of the light load, for a label to be compared between the halves.
 const HALF: f64 = 5.0;
-/// Smallest relative fall of the rate, and rise of the times, under constant load.
+/// Smallest relative fall of the rate, and rise of the times, under constant load, for a finding.
 const FALL: f64 = 0.07;
-/// Smallest number of seconds under constant load.
+/// Smallest number of seconds under constant load, for a finding.
 const SECONDS: usize = 12;
 /// Number of first seconds that are left out because the last users still fill the queue.
 const FILLS: usize = 3;

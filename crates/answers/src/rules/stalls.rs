@@ -38,10 +38,11 @@ const HELD: u64 = 3;
 const HELD_PART: f64 = 0.5;
 /// Smallest number of seconds without gaps that shows how often requests take as long as those that waited.
 const OTHERS: usize = 5;
-/// Smallest number of requests in these seconds.
+/// Smallest number of requests in the seconds without gaps that shows how often requests take as long as those that
+/// waited.
 const OTHER_REQUESTS: u64 = 100;
-/// Smallest share of the users' time in waiting with which no such seconds are needed: users that pause in step leave
-/// gaps.
+/// Smallest share of the users' time in waiting with which no seconds without gaps are needed: users that pause in step
+/// leave gaps.
 const IN_WAITS: f64 = 0.9;
 /// Smallest ratio of a gap to the longest one in which no request waited, if such gaps are common.
 const LONGER: usize = 2;

@@ -17,9 +17,10 @@ use crate::verdict::{About, Confidence, Finding};
 const LEAST: u64 = 20;
 /// Largest failed share of the first requests of a label for a finding.
 const FAILED: f64 = 0.05;
-/// Smallest time in ms of the longest of these requests.
+/// Smallest time in ms of the longest of a label's first requests, for a finding.
 const LONG_MS: f64 = 2000.0;
-/// Smallest ratio of the time of the longest of these requests to that of the shortest one.
+/// Smallest ratio of the time of the longest of a label's first requests to the time of the shortest one, for a
+/// finding.
 const LONGER: f64 = 4.0;
 /// Largest difference in ms between the mean starts of requests that end in different seconds, if they started at once;
 /// `AT_ONCE` is added. The end of a request is known to a slot of 100 ms, so a mean start is off by at most 50 ms.
