@@ -48,7 +48,7 @@ pub(crate) enum Wait {
     Arrival,
     /// The response of a session's exchange.
     Session(wire::session::Ticket),
-    /// An event of the WebSocket connection: the end of its opening, a frame, or the end of a hold.
+    /// An event of the WebSocket connection: the end of its opening, a frame, or the end of a hold sampler.
     WebSocket(SamplerId),
     /// The resources of a page, which branches load.
     Page(SamplerId),

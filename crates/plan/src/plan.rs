@@ -564,7 +564,7 @@ pub enum SamplerKind {
     Process(Box<crate::element::OsProcess>),
     /// jp@gc Dummy Sampler.
     Dummy(Box<crate::element::DummySampler>),
-    /// A WebSocket sampler or a WebSocket hold.
+    /// A WebSocket sampler or a WebSocket hold sampler.
     WebSocket(Box<WebSocket>),
     /// JSR223 Sampler or BeanShell Sampler with a simple script.
     Script(Arc<Scripted>),

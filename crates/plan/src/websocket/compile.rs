@@ -93,8 +93,8 @@ pub(crate) fn takes_defaults(class: &str) -> bool {
     class.starts_with(PACKAGE) || class == ZALESKI
 }
 
-/// Compiles a hold sampler from a Flow Control Action; `None` if the action does not pause or has no settings of a
-/// hold.
+/// Compiles a hold sampler from a Flow Control Action; `None` if the action does not pause or has no settings of a hold
+/// sampler.
 pub(crate) fn hold_of(ctx: &mut Context<'_>, id: ElementId, around: Around) -> Option<WebSocket> {
     if !is_pause(ctx, id) {
         return None;
@@ -289,7 +289,7 @@ impl Reader {
 }
 
 impl WebSocket {
-    /// True if the sampler is a hold.
+    /// True if the sampler is a hold sampler.
     pub(crate) fn is_hold(&self) -> bool {
         matches!(self.act, Act::Hold(_))
     }

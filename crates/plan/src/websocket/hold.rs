@@ -1,7 +1,7 @@
 //! A hold sampler: keeps a connection open for a time and counts the received messages.
 //!
-//! In a plan, a hold is a Flow Control Action that pauses and has a Simple Config Element with properties of Throng
-//! as a child. JMeter only pauses; Throng receives messages and produces a sample with the action's name. Each
+//! In a plan, a hold sampler is a Flow Control Action that pauses and has a Simple Config Element with properties of
+//! Throng as a child. JMeter only pauses; Throng receives messages and produces a sample with the action's name. Each
 //! message on the connection is checked, without allocations after the first messages.
 
 use std::ops::ControlFlow;
@@ -18,7 +18,7 @@ pub(super) const PREFIX: &str = "throng.websocket.hold.";
 
 const PROPERTIES: [&str; 5] = ["until_messages", "least_messages", "match", "time", "time_unit"];
 
-/// A compiled hold.
+/// A compiled hold sampler.
 #[derive(Debug)]
 pub struct Hold {
     duration: Template,
@@ -29,7 +29,7 @@ pub struct Hold {
     unit: Template,
 }
 
-/// Settings of a hold, evaluated when its sample starts.
+/// Settings of a hold sampler, evaluated when its sample starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HoldSettings {
     /// Duration of the hold in milliseconds.
@@ -51,23 +51,23 @@ pub struct HoldMatch {
     pub sent_ns: Option<i64>,
 }
 
-/// Returns the Simple Config Element below an action that makes the action a hold.
+/// Returns the Simple Config Element below a Flow Control Action that makes the action a hold sampler.
 pub(super) fn settings_below(ctx: &Context<'_>, id: ElementId) -> Option<ElementId> {
     scope::children(ctx.doc, id).into_iter().find(|child| is_one(ctx, *child))
 }
 
-/// True if the element has settings of a hold.
+/// True if the element is a Simple Config Element with properties of a hold sampler.
 pub(super) fn is_one(ctx: &Context<'_>, id: ElementId) -> bool {
     scope::class(ctx.doc, id) == "ConfigTestElement"
         && ctx.props(id).iter().any(|prop| prop.name.starts_with(PREFIX))
 }
 
-/// True if a hold has a property with this name.
+/// True if a hold sampler has a property with this name.
 pub(super) fn knows(name: &str) -> bool {
     name.strip_prefix(PREFIX).is_some_and(|name| PROPERTIES.contains(&name))
 }
 
-/// Compiles a hold from an action and its settings element.
+/// Compiles a hold sampler from a Flow Control Action and the Simple Config Element with its settings.
 pub(super) fn compile(ctx: &mut Context<'_>, action: ElementId, id: ElementId) -> Hold {
     let property = |name: &str| format!("{PREFIX}{name}");
     let pattern = |ctx: &mut Context<'_>, name: &str| {
@@ -91,7 +91,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, action: ElementId, id: ElementId) -
 }
 
 impl Hold {
-    /// Evaluates the settings of the hold.
+    /// Evaluates the settings of the hold sampler.
     pub fn settings(&self, env: &mut Env<'_>) -> Result<HoldSettings, String> {
         let mut number = |text: &Template, what: &str| {
             text.parsed(env, |text| match text.trim().parse::<u64>() {
