@@ -1,5 +1,5 @@
-//! Evaluation of a plan's expressions under a [bound of work](lang::work). A log message reports evaluations that
-//! exceed it.
+//! Evaluation of a plan's expressions under a [work limit](lang::work). A log message reports evaluations that exceed
+//! the limit.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ thread_local! {
     static SAID: RefCell<HashMap<String, u64>> = RefCell::default();
 }
 
-/// Runs an evaluation under the bound of this thread. An evaluation that exceeds the bound is logged with its kind
+/// Runs an evaluation under the work limit of this thread. An evaluation that exceeds the limit is logged with its kind
 /// and its sampler.
 pub(crate) fn watched<R>(
     what: &str,
@@ -27,7 +27,7 @@ pub(crate) fn watched<R>(
     (result, gave_up)
 }
 
-/// Logs that an evaluation exceeded its bound: on each thread the 1st, 10th, 100th, … time for the same kind and
+/// Logs that an evaluation exceeded its work limit: on each thread the 1st, 10th, 100th, … time for the same kind and
 /// sampler, or group outside a sampler.
 #[cold]
 fn report(what: &str, why: GaveUp, env: &Env<'_>) {

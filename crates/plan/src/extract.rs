@@ -175,8 +175,8 @@ const LOST: &str = "As in JMeter the sample is lost: it is sent, but no other po
 const MOST_TOLD: usize = 100;
 
 impl Extractor {
-    /// Runs the extractor. If it exceeds its bound of work, it finds nothing, and an assertion result reports this
-    /// without failing the sample.
+    /// Runs the extractor. If it exceeds its work limit, it finds nothing, and an assertion result reports this without
+    /// failing the sample.
     pub fn run(&self, result: &mut SampleResult, env: &mut Env<'_>) {
         let ((), gave_up) = evaluation::watched(self.kind(), env, |env| self.extract(result, env));
         if let Some(thrown) = env.core.thrown.take() {

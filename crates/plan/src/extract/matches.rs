@@ -30,7 +30,7 @@ impl Matches {
         spare
     }
 
-    /// Removes all matches if the current evaluation exceeded its bound, because the matches are incomplete.
+    /// Removes all matches if the current evaluation exceeded its work limit, because the matches are incomplete.
     pub(super) fn complete(mut self) -> Self {
         if work::gave_up().is_some() {
             self.text.clear();

@@ -11,7 +11,7 @@ use crate::template::{Outcome, Thrown};
 
 /// Maximum length of a random string. Longer strings also exceed Java's default heap.
 const LONGEST: i32 = 1 << 28;
-/// Number of characters drawn between two checks of the bound of work.
+/// Number of characters drawn between two checks of the work limit.
 const PART: u32 = 4096;
 
 const ILLEGAL: &str = "java.lang.IllegalArgumentException";
