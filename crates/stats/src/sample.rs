@@ -119,13 +119,14 @@ pub struct Sample {
     pub received: u64,
     /// Number of samples that this sample stands for; 1 except for aggregated results.
     pub count: u32,
-    /// Number of failed ones among these samples.
+    /// Number of failed samples among the samples that this sample stands for.
     pub errors: u32,
     /// True if the sample is the sum of a transaction and not a request.
     pub transaction: bool,
     /// The elapsed time by phase, as far as it is known.
     pub phases: Phases,
-    /// Classes in which the sample is counted: that of the server's address, and that of the chosen header's value.
+    /// Classes in which the sample is counted: the class of the server's address, and the class of the chosen header's
+    /// value.
     pub classes: [ClassId; 2],
     /// Random number drawn at the start by [`crate::Recorder::draw`]; it decides whether the sample is stored as
     /// evidence.

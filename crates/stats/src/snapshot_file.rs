@@ -109,7 +109,7 @@ pub struct Java {
     pub heap_most: u64,
     /// Number of garbage collections in this second that stopped Java's threads.
     pub collections: u64,
-    /// Milliseconds for which these collections stopped Java's threads.
+    /// Total time of the garbage collections in this second that stopped Java's threads, in ms.
     pub pause_ms: f64,
 }
 

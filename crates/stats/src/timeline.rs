@@ -96,7 +96,8 @@ pub struct Timeline {
     pub retransmits: Option<Vec<Retransmits>>,
     /// Number of ports that the run's source addresses have for its destinations; `None` if they were not counted.
     pub ports: Option<u64>,
-    /// Smallest number of these ports that were free in a second; `None` if they were not counted.
+    /// Smallest number of ports of the run's source addresses that were free in a second; `None` if they were not
+    /// counted.
     pub ports_least: Option<u64>,
 }
 

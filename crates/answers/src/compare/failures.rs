@@ -75,7 +75,7 @@ pub struct Failures {
     /// larger share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event_ms: Option<(i64, i64)>,
-    /// Number of short bursts, if these contain nearly all failures of the side with the larger share.
+    /// Number of short bursts, if the bursts contain nearly all failures of the side with the larger share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub short_events: Option<usize>,
     /// True if the event consists of intervals of a long run, so that the exact times of its failures are unknown.

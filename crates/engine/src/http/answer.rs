@@ -345,7 +345,7 @@ fn read_series(cx: &mut Context<'_>, head: &[u8]) {
 /// Maximum length in bytes of a header value that classifies exchanges.
 const LONGEST_CLASS: usize = 100;
 
-/// Returns the class under which the statistics count a response: that of its value of the header `name`;
+/// Returns the class under which the statistics count a response: the class of its value of the header `name`;
 /// `ClassId::NONE` without that header.
 fn class_of(head: &[u8], name: &str, recorder: &mut Recorder) -> ClassId {
     let mut lines = head.split(|byte| *byte == b'\n').skip(1);

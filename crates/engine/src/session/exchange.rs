@@ -145,7 +145,7 @@ pub(crate) struct Exchange {
     /// True if the kernel has accepted the whole request. For HTTP only.
     pub(crate) all_sent: bool,
     pub(crate) milestones: Milestones,
-    /// Class under which the statistics count the exchange: that of the connection's server address, set when the
+    /// Class under which the statistics count the exchange: the class of the connection's server address, set when the
     /// exchange leaves its connection. HTTP samples read the class from the connection instead.
     pub(crate) class: ClassId,
     pub(crate) answer: Lazy<Answer>,

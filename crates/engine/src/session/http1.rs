@@ -32,7 +32,7 @@ pub(crate) struct HttpExchange {
     pub(crate) status: u16,
     /// A random number that decides whether the sample's details are kept.
     pub(crate) draw: Draw,
-    /// Class under which the statistics count the response: that of the value of the configured response header.
+    /// Class under which the statistics count the response: the class of the value of the configured response header.
     pub(crate) header: ClassId,
     /// The gateway's result code if it reports a failure, otherwise 0.
     pub(crate) result_code: i32,

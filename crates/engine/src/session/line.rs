@@ -103,7 +103,7 @@ pub(crate) struct Line {
     pub(crate) expires: Nanos,
     /// The connection is not used after this time, however active it is.
     pub(crate) end: Nanos,
-    /// Class under which the statistics count the exchanges on the connection: that of its server address.
+    /// Class under which the statistics count the exchanges on the connection: the class of its server address.
     pub(crate) class: ClassId,
     /// True if Throng closes the connection when the peer closes it while it is idle.
     pub(crate) closes: bool,

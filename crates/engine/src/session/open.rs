@@ -205,7 +205,7 @@ impl Sessions {
         around.recorder.span(Span::Tcp, took as u64);
     }
 
-    /// Sets the class under which the statistics count the exchanges on a connection: that of its server address.
+    /// Sets the class under which the statistics count the exchanges on a connection: the class of its server address.
     pub(crate) fn classify(&mut self, around: &mut Around<'_>, id: LineId) {
         let line = &mut self.lines[id];
         let Ok(address) = around.net.address(&line.opening) else { return };

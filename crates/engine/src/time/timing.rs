@@ -30,8 +30,8 @@ pub(crate) struct Timing {
     pub(crate) received: u64,
     /// The elapsed time by phases, without lateness and lag, which are in `wait` and `lag`.
     pub(crate) phases: Phases,
-    /// Classes under which the statistics count the sample: that of its server address, and that of the value of the
-    /// configured response header.
+    /// Classes under which the statistics count the sample: the class of its server address, and the class of the value
+    /// of the configured response header.
     pub(crate) classes: [ClassId; 2],
     /// A random number that decides whether the sample's details are kept.
     pub(crate) draw: Draw,

@@ -215,8 +215,8 @@ impl Held {
         }
     }
 
-    /// Sets the class under which the statistics count the server address of a connection's route: that of the address
-    /// to which the connection was opened.
+    /// Sets the class of a connection's route: the class under which the statistics count the server address to which
+    /// the connection was opened.
     pub(crate) fn classify(&mut self, around: &mut Around<'_>, at: u32) {
         let route = self[at].route;
         let Some(opening) = self.opening(at) else { return };
