@@ -76,7 +76,7 @@ pub struct Comparison {
     pub all: Row,
     /// Rows of the labels that both sides have, the most samples first.
     pub labels: Vec<Row>,
-    /// Rows of the series that both sides have: metrics in responses, matched by name.
+    /// Rows of the series (numbers from responses) that both sides have, matched by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Row>,
     /// Labels that only side A has.

@@ -1,4 +1,4 @@
-//! Series of metrics in responses that move with the response time during a run. In counterexamples the series do
+//! Series of numbers from responses that move with the response time during a run. In counterexamples the series do
 //! not, or both follow the number of users.
 mod situations;
 

@@ -625,7 +625,8 @@ impl<'p> Core<'p> {
             }
     }
 
-    /// Ends a user that waits before a sampler, or in a sampler that reports nothing.
+    /// Ends a user that waits before a sampler, or in a sampler without work that could be cancelled, such as a sleep.
+    /// No sample is recorded.
     pub(crate) fn end_wait(&mut self, index: UserId) {
         self.cx.timers.wheel.remove(index, &mut self.cx.users);
         self.samples.watch.remove(index);

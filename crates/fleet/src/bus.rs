@@ -45,7 +45,7 @@ pub trait Bus: std::fmt::Debug {
         1
     }
 
-    /// Returns the maximum number of samples that a worker may have measured unreported; `None` without grants.
+    /// Returns the maximum number of samples that a worker may have measured but not reported; `None` without grants.
     fn at_most(&self, _worker: u32) -> Option<u64> {
         None
     }

@@ -161,7 +161,7 @@ impl Members {
         Some((loss, snapshot))
     }
 
-    /// Sends an order to all workers. Those that are between two batches are then in `stage`.
+    /// Sends an order to all workers. Sets the stage of the workers that are between two batches to `stage`.
     pub(crate) fn order(&mut self, stage: Stage, order: &ToWorker) {
         for from in [Stage::Ready, Stage::Arming, Stage::Armed] {
             self.restage(from, stage);

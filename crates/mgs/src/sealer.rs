@@ -1,6 +1,7 @@
 //! Seals a request: signs its plain body, compresses and encrypts it, and builds the envelope. Decrypts the response.
 //!
-//! Once buffers are warm, only RSA and SM2 encryption allocate. The cache counts the cost of sealing.
+//! Once buffers are warm, only RSA and SM2 encryption allocate. The counters of the request cache contain the time
+//! spent on sealing.
 
 use std::time::Instant;
 

@@ -158,7 +158,7 @@ struct Walk<'a> {
     listeners: HashMap<ElementId, ListenerId>,
     /// Event of each element compiled so far that acts at the start of an iteration.
     events: HashMap<ElementId, OnIteration>,
-    /// For each element with such expressions: the job that evaluates its expressions in Java.
+    /// Job that evaluates the expressions of an element in Java, by element.
     texts: HashMap<ElementId, Job>,
     /// Index of each compiled throughput timer, manager and similar element in its table of the plan.
     places: HashMap<ElementId, u32>,

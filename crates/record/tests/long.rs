@@ -98,7 +98,7 @@ fn shorter(bytes: &[u8], now_ms: i64, tight: u32) -> Vec<u8> {
     to
 }
 
-/// All metrics of a record that do not depend on the length of its seconds.
+/// All metrics of a record that stay the same if its seconds are joined to longer intervals.
 #[derive(Debug, PartialEq)]
 struct Whole {
     all: Part,

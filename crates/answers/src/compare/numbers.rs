@@ -1,4 +1,5 @@
-//! Comparison of metrics in responses: series of both sides, matched by name, by the means of all values.
+//! Compares the series of two sides: numbers from responses. Series are matched by name and compared by the mean of
+//! their values.
 //!
 //! For two single runs, the means of the steady seconds form a time series. Its effective sample size depends on
 //! its autocorrelation ([`crate::autocorrelation::effective`]). The interval of the ratio comes from the delta

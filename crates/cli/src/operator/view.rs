@@ -104,7 +104,7 @@ pub(crate) struct View {
     state: State,
     elapsed_ms: i64,
     length_ms: Option<i64>,
-    /// Planned duration of the run in milliseconds, if it is one of a series.
+    /// Planned duration of the run in milliseconds, if the run is part of a series and its duration is limited.
     length_given: Option<i64>,
     users_asked: u64,
     rate_asked: Option<f64>,

@@ -1,5 +1,5 @@
-//! A native sampler whose Java object scripts have changed. It replaces the plan's sampler for one sample: an HTTP
-//! request by its properties as strings, any other sampler as an XML element.
+//! A native sampler with a Java object that scripts have changed. It replaces the plan's sampler for one sample: an
+//! HTTP request by its properties as strings, any other sampler as an XML element.
 
 use plan::compile::ScriptedSampler;
 use plan::http::{ScriptedArgument, ScriptedFile, ScriptedRequest};

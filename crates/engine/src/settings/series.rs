@@ -1,4 +1,4 @@
-//! Series: metrics in responses that the run records over time. Their sources are variables that the plan extracts,
+//! Series: numbers from responses that the run records over time. Their sources are variables that the plan extracts,
 //! response headers, and metrics of the header `Server-Timing`.
 
 use super::Properties;

@@ -1,4 +1,4 @@
-//! A native sampler whose Java object scripts have changed: it is compiled during the run.
+//! Compiles a native sampler during the run, because scripts have changed its Java object.
 //!
 //! Java sends the object's properties as an XML element with all expressions evaluated. The compiler of the sampler's
 //! class reads it like an element of the plan, but treats each expression as literal. State that belongs to the plan

@@ -232,7 +232,7 @@ impl Fields {
     }
 }
 
-/// Modifications of the parameters of one request.
+/// Modifications of the parameters and the target of one request.
 #[derive(Debug, Default)]
 pub(crate) struct Changed {
     added: Vec<Added>,

@@ -1,4 +1,5 @@
-//! A request whose Java object scripts have changed: for one sample, its strings replace those of the plan.
+//! A request with a Java object that scripts have changed: for one sample, the object's strings replace the strings of
+//! the plan.
 //!
 //! Managers, proxy and source address are taken from the plan, because scripts cannot change them. Cost: a copy of
 //! the compiled request, only for samples whose request was changed.
