@@ -148,7 +148,7 @@ pub fn lines(verdict: &Verdict, scope: Scope) -> Vec<Line> {
         out.push(Line::list(Kind::Checked, head, subjects, ", ", "、"));
     }
     if !verdict.unchecked.is_empty() {
-        let head = both("Not checked for want of data", "缺少数据而未检查");
+        let head = both("Not checked for lack of data", "缺少数据而未检查");
         let items = verdict.lacking();
         out.push(Line { items, ..Line::headed(Kind::Unchecked, head, &both(":", "：")) });
     }
@@ -270,7 +270,7 @@ fn held(hidden: &[Finding]) -> Words {
 fn counts(verdict: &Verdict) -> Words {
     let (silent, unchecked) = (verdict.silent.len(), verdict.unchecked.len());
     both(
-        format!("{silent} causes looked for, {unchecked} not for want of data."),
+        format!("{silent} causes looked for, {unchecked} not checked for lack of data."),
         format!("已检查 {silent} 种原因，{unchecked} 种因缺少数据未检查。"),
     )
 }

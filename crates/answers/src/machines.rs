@@ -151,7 +151,7 @@ fn sentence(machine: &Machine<'_>, hosts: &[&str], runs: usize) -> Words {
     };
     Words {
         en: format!(
-            "{subject} {and} had the same settings in {in_runs}: {en}. If {which} were meant to differ, they were not in force: options of Java stand before -jar."
+            "{subject} {and} had the same settings in {in_runs}: {en}. If {which} were meant to differ, they were not in force: Java options must come before -jar."
         ),
         zh: format!(
             "{and_zh} 上的 Java 虚拟机在{in_runs_zh}设置相同：{zh}。若本意是使用不同的{which_zh}，则它们没有生效：Java 的选项应写在 -jar 之前。"
@@ -238,7 +238,7 @@ mod tests {
             told,
             [
                 "The Java machine on app had the same settings in both runs: heap at most 1.0 GiB, G1. If options of heap or \
-              collector were meant to differ, they were not in force: options of Java stand before -jar."
+              collector were meant to differ, they were not in force: Java options must come before -jar."
             ]
         );
         assert!(differs(&a, &a.clone()).is_empty());

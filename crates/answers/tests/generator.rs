@@ -128,7 +128,7 @@ fn windows_are_as_large_as_the_records_receive_buffer() {
     let verdict = rules::verdict(&record);
     let found = verdict.findings.iter().find(|finding| finding.id == "zero_windows");
     let advice = &found.expect("the rule").advice.en;
-    assert!(advice.contains("begin with 4 096 bytes of receive buffer"), "{advice}");
+    assert!(advice.contains("with a receive buffer of 4 096 bytes"), "{advice}");
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn one_thread_that_never_rests_is_named() {
     };
     // The 0.1 processors of the generator do not count for the target.
     let (en, zh, advice) = says(&on_machine(heavy.clone(), 1.1));
-    let one = "Programs beside the generator use one processor all the time (1.00), as one thread does that never rests.";
+    let one = "Programs beside the generator use one processor all the time (1.00), like a single thread that never rests.";
     assert!(en.ends_with(one), "{en}");
     assert!(zh.ends_with("如同一个从不空闲的线程。"), "{zh}");
     assert!(advice.starts_with("Find the thread"), "{advice}");
@@ -113,7 +113,7 @@ fn a_rate_that_does_not_grow_names_the_thread_too() {
     let at = record.series.len() as u32;
     record.series.push(record::Series { host, metric, unit: record::Unit::Share });
     record.seconds.iter_mut().for_each(|second| second.watched.push((at, 0.97)));
-    let end = ", and the process on redis uses one processor all the time (0.97), as one thread does that never rests.";
+    let end = ", and the process on redis uses one processor all the time (0.97), like a single thread that never rests.";
     assert!(words(&record).ends_with(end), "{}", words(&record));
 }
 

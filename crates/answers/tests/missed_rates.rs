@@ -28,7 +28,7 @@ fn too_few_users_are_told_how_many_would_do() {
     // More users with a timer each would raise the required rate.
     let found = rules::verdict(&timers(&Users { at_once: 2, ..users(2) }, 1000)).findings;
     let advice = &found.iter().find(|one| one.id == "late_starts").expect("late starts").advice;
-    assert!(advice.en.contains("and the same rate in all"), "{}", advice.en);
+    assert!(advice.en.contains("and keep the total rate"), "{}", advice.en);
 }
 
 #[test]

@@ -133,7 +133,7 @@ fn a_pool_that_gives_up_after_a_long_wait_is_named() {
             let said = found(&record, "fixed_timeout").map(|of| of.words.en).unwrap_or_default();
             let begin = format!("A wait of about {words} precedes the failures: ");
             assert!(said.starts_with(&begin), "{wait} {code}: {said}");
-            assert!(said.contains("this is how a pool or a queue looks that gives up"), "{said}");
+            assert!(said.contains("this is typical of a pool or a queue that gives up"), "{said}");
         }
     }
     // The message names the pool, and the load never grew.
@@ -272,7 +272,7 @@ fn a_wait_that_no_answer_exceeds_may_be_a_time_limit() {
         let record = Pool { users: 40, ramp: 120_000, ..POOL }.record(&rows);
         let found = found(&record, "fixed_timeout").expect("a limit");
         let words = &found.words;
-        assert!(words.en.contains(", or a time limit of that length."), "{}", words.en);
+        assert!(words.en.contains(", or of a time limit of that length."), "{}", words.en);
         assert!(words.zh.contains("，或该时长的时间限制的特征"), "{}", words.zh);
         assert!(found.advice.en.starts_with("Look for a time limit"), "{}", found.advice.en);
     }

@@ -47,7 +47,7 @@ fn answers_that_are_others_are_no_warm_up() {
     let verdict = rules::verdict(&record);
     let finding = &verdict.findings[0];
     let words = &finding.words.en;
-    assert!(words.starts_with("Answers are others from about 0:0"), "{words}");
+    assert!(words.starts_with("Answers differ from about 0:0"), "{words}");
     assert!(words.contains("they have 200 bytes instead of 2."), "{words}");
     assert!(words.contains("KiB on average, and take 7"), "{words}");
     assert!(finding.advice.en.contains("login page"), "{}", finding.advice.en);

@@ -205,7 +205,7 @@ fn a_breaker_that_is_open_at_the_end_is_counted() {
                 _ => good(about(50 * MS, random)),
             }));
         let words = says(&verdict, "circuit_breaker");
-        assert!(words.starts_with("Failures come in 4 runs of about 10"), "{words}");
+        assert!(words.starts_with("Failures come in 4 bursts of about 10"), "{words}");
         assert!(says(&verdict, "errors_named").contains("4 times"), "{:?}", verdict.findings);
     }
 }

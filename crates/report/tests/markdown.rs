@@ -318,7 +318,7 @@ fn causes_that_were_not_checked_have_their_reasons() {
     let reason = reason.expect("a reason");
     let markdown = report::markdown::run(&without_findings(true, |_| {}), Language::English);
     assert!(markdown.contains("No problem found."), "{markdown}");
-    assert!(markdown.contains("Not checked for want of data:"), "{markdown}");
+    assert!(markdown.contains("Not checked for lack of data:"), "{markdown}");
     assert!(markdown.contains(&format!("needs {reason}")), "{reason} in {markdown}");
     let html = html(without_findings(true, |_| {}), Language::English);
     assert!(html.contains(&format!("needs {reason}")), "{reason}");

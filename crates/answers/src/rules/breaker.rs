@@ -87,7 +87,7 @@ pub(super) fn circuit_breaker(record: &Record) -> Said {
         About::Target,
         Confidence::Statistical,
         words!(
-            "Failures come in {n} runs of about {each} each, {part} of the time, and fail in {quick} where answers take {usual}: a circuit breaker opens, or load is shed.{even} {text}",
+            "Failures come in {n} bursts of about {each} each, {part} of the time, and fail in {quick} where answers take {usual}: a circuit breaker opens, or load is shed.{even} {text}",
             "失败成段出现：{n} 段，每段约 {each}，占总时间 {part}；失败只需 {quick}，而正常响应需 {usual}：熔断器打开或在卸载负载。{even_zh}{text}"
         ),
     )

@@ -721,7 +721,7 @@ pub(super) fn plateau(run: &Run<'_>) -> Said {
         .with("users_from", low, "users", at)
         .with("users_to", high, "users", at)
         .advise(words!(
-            "Watch the target's hosts (--watch NAME=URL) to see whose processors are full; begin the run with one user, and the number of requests it works on at once can be told.",
+            "Watch the target's hosts (--watch NAME=URL) to see whose processors are full, and begin the run with one user: then the verdict can tell how many requests the target works on at once.",
             "监视被测主机（--watch NAME=URL）以查看谁的处理器已满；以一个用户开始运行，就能得出它同时处理的请求数。"
         ))
         .explaining(&["warmup_unfinished", "drift"]);

@@ -169,7 +169,7 @@ fn known(seconds: &[Second]) -> Words {
 fn finding(record: &Record, seconds: &[Second], said: Words) -> Finding {
     let advice = if missing_light_load(record).is_some() {
         words!(
-            "Start with few users (--ramp 30s --hold 30s), or let throng capacity search: the rate that does not grow and the number of requests worked on at once are then told.",
+            "Start with few users (--ramp 30s --hold 30s), or let throng capacity search: then the verdict can tell the highest rate and the number of requests worked on at once.",
             "从少量用户开始（--ramp 30s --hold 30s），或用 throng capacity 搜索：就能得出不再增长的速率和同时处理的请求数。"
         )
     } else {

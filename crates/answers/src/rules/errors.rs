@@ -504,7 +504,7 @@ fn advice(record: &Record, cause: usize, time: When) -> Words {
         _ => {
             let Words { en, zh } = samples(record);
             words!(
-                "Look at {en} of this cause, and at the target's log of that time.",
+                "Look at {en} of this cause, and at the target's log for that time.",
                 "请查看该原因的{zh}，以及被测系统当时的日志。"
             )
         }

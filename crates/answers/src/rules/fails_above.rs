@@ -525,8 +525,8 @@ impl Limit {
             .with("rate", self.rate, "1/s", at)
             .with("failed", self.failed as f64, "requests", at)
             .rules_out(words!(
-                "a target that gets slower: who is not turned away is answered as before",
-                "被测系统变慢：未被拒绝的请求响应如常"
+                "a target that gets slower: requests that it accepts are answered as fast as before",
+                "被测系统变慢：被接受的请求响应与之前一样快"
             ))
             .advise(defaults::beside(
                 words!(

@@ -49,7 +49,7 @@ fn of_settings(cause: &CauseName) -> Words {
     }
     if cause.message.contains(NO_RESULT_CODE) {
         return words!(
-            "Something else than the gateway answered, or throng.mgs.header.result names another header (`throng explain mgs`).",
+            "Something other than the gateway answered, or throng.mgs.header.result names another header (`throng explain mgs`).",
             "响应并非来自网关，或 throng.mgs.header.result 指定了其他响应头（`throng explain mgs`）。"
         );
     }

@@ -290,7 +290,7 @@ fn too_late(record: &Record, hang: &Hang, growth: &Growth) -> Finding {
     .with("waited", (hang.gave_up + hang.cut) as f64, "requests", (hang.from_ms, span(&record.seconds).1))
     .with("limit", growth.limit, "ms", (hang.from_ms, span(&record.seconds).1))
     .advise(words!(
-        "The target was probably working all the time, on requests that nobody waited for any more. Either the load grew beyond what it bears (throng capacity finds that), or it got slower under the same load; a run without the time limit shows how long answers take.",
+        "The target was probably working all the time, on requests that nobody waited for any more. Either the load grew beyond what it can carry (throng capacity finds that load), or it got slower under the same load; a run without the time limit shows how long answers take.",
         "被测系统很可能一直在工作，处理的却是已无人等待的请求。要么负载超过了它能承受的程度（用 throng capacity 查明），要么它在相同负载下变慢；去掉超时再运行可看到响应需要多久。"
     ))
 }

@@ -329,13 +329,13 @@ fn advice(host: &Host) -> Words {
         words!("", "")
     } else {
         words!(
-            " Say its range with --watch {name}=URL,ports=N.",
+            " Give its port range with --watch {name}=URL,ports=N.",
             "用 --watch {name}=URL,ports=N 指明其端口范围。"
         )
     };
     let (more_en, more_zh) = (more.en, more.zh);
     words!(
-        "Let {name} keep its connections to the services behind it (a pool, keepalive to upstreams, with a lifetime of more than milliseconds); else widen its net.ipv4.ip_local_port_range, or give it or the service more addresses: each destination has the whole range.{more_en}",
-        "让 {name} 保持与后端服务的连接（连接池、upstream keepalive，存活时间不能只有几毫秒）；否则扩大其 net.ipv4.ip_local_port_range，或为它或后端服务增加地址：每个目的地各有整个范围。{more_zh}"
+        "Let {name} keep its connections to the services behind it, in a connection pool or with keepalive to upstreams, for longer than a few milliseconds. Otherwise widen its net.ipv4.ip_local_port_range, or add addresses to it or to the service: each pair of addresses has the whole port range.{more_en}",
+        "让 {name} 保持与后端服务的连接（连接池、upstream keepalive，存活时间不能只有几毫秒）；否则扩大其 net.ipv4.ip_local_port_range，或为它或后端服务增加地址：每一对地址各有整个端口范围。{more_zh}"
     )
 }

@@ -388,8 +388,8 @@ fn busy_finding(all: &[Busy], most: &Busy, when: Span) -> Finding {
         About::Run,
         Confidence::Hint,
         words!(
-            "Processors of {names} are busy to {part}{of} without any load, and to {under} under load: something else runs there.",
-            "主机 {names} 的处理器在没有负载时就有 {part}{of_zh} 忙碌，在负载下为 {under}：那里还运行着别的东西。"
+            "Processors of {names} are {part} busy{of} without any load, and {under} busy under load: another program runs there.",
+            "主机 {names} 的处理器在没有负载时就有 {part}{of_zh} 忙碌，在负载下为 {under}：那里还有其他程序在运行。"
         ),
     )
     .on_hosts(all.iter().map(|busy| &*busy.host))
@@ -421,11 +421,8 @@ mod tests {
         let all = [of("gateway-1", 0.4), of("gateway-2", 0.3)];
         let words = |all: &[Busy]| busy_finding(all, &all[0], (0, 1)).words.en;
         let several = words(&all);
-        assert!(
-            several.contains("gateway-1, gateway-2 are busy to 40 % (the busiest)"),
-            "{several}"
-        );
+        assert!(several.contains("gateway-1, gateway-2 are 40 % busy (the busiest)"), "{several}");
         let one = words(&all[..1]);
-        assert!(one.contains("gateway-1 are busy to 40 % without any load"), "{one}");
+        assert!(one.contains("gateway-1 are 40 % busy without any load"), "{one}");
     }
 }

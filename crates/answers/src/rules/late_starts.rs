@@ -518,7 +518,7 @@ fn too_few_users(
     };
     let (each_own, each_own_zh) = if of_samples {
         (
-            ", and the same rate in all: a timer that each user keeps by itself asks for more with more users",
+            ", and keep the total rate: a timer that each user applies separately asks for a higher rate with more users",
             "，并保持总速率不变：由每个用户各自计时的定时器会随用户增加而要求更高的速率",
         )
     } else {
@@ -582,7 +582,7 @@ fn late(record: &Record, starts: &Starts<'_>) -> Finding {
         )
     } else {
         words!(
-            "Response times from the intended start are what users would have waited; give the plan more users if the rate is to be kept to the moment.",
+            "Response times from the intended start are what users would have waited; give the plan more users if all starts must be on time.",
             "从预定启动算起的响应时间才是用户实际等待的时间；如需准时达到速率，请为计划增加用户。"
         )
     };

@@ -35,7 +35,7 @@ impl OneThread {
     pub(super) fn clause(&self) -> Words {
         let (Words { en, zh }, used) = (&self.who, number(self.used));
         words!(
-            "{en} one processor all the time ({used}), as one thread does that never rests",
+            "{en} one processor all the time ({used}), like a single thread that never rests",
             "{zh}始终占用一个处理器（{used}），如同一个从不空闲的线程"
         )
     }

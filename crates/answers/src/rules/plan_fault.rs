@@ -205,7 +205,7 @@ fn fails_at_first(
             "“{name}”从最初的请求就失败（前 {early} 个中 {at_first}，总计 {over}），且之前没有更轻的负载：原因可能是计划、数据、地址，或被测系统本身不能工作，也可能是负载从一开始就过高。{text}"
         );
         return found("plan_fault", About::Run, Confidence::Statistical, said).advise(words!(
-            "Run the plan with one user and look at {samples}. If it fails then too, correct URL, data, login or assertion; else the load is the cause, and throng capacity finds what the target bears.",
+            "Run the plan with one user and look at {samples}. If it fails then too, correct URL, data, login or assertion; else the load is the cause, and throng capacity finds the load that the target can carry.",
             "用一个用户运行计划并查看{samples_zh}。如果仍然失败，请更正 URL、数据、登录或断言；否则原因是负载，可用 throng capacity 查找被测系统的承受能力。"
         ));
     }

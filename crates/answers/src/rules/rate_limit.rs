@@ -318,7 +318,7 @@ fn constant_answers(record: &Record) -> Option<Said> {
             About::Target,
             Confidence::Statistical,
             words!(
-                "Answers come at a fixed rate of {through}/s, though up to {most}/s were asked for; the rest fails at once: this is how a rate limit looks.{or}{else_of}",
+                "Answers come at a fixed rate of {through}/s, though up to {most}/s were asked for; the rest fails at once: this is typical of a rate limit.{or}{else_of}",
                 "无论请求多少（最高 {most}/s），成功响应固定在 {through}/s；其余立即失败：这是限流的特征。{or_zh}{else_of_zh}"
             ),
         )

@@ -133,7 +133,7 @@ fn remedy(record: &Record) -> Words {
         Some(bytes) if bytes > 0.0 && bytes < RECEIVE_BUFFER_OWN => {
             let bytes = count(bytes as u64);
             words!(
-                "Sockets begin with {bytes} bytes of receive buffer here, of which half is window: a longer message closes it. Raise the default of net.ipv4.tcp_rmem; Linux's own is 131 072.",
+                "Sockets start here with a receive buffer of {bytes} bytes, and half of it is the TCP window: a longer message fills the window and stops the sender. Raise the default of net.ipv4.tcp_rmem; Linux sets 131 072.",
                 "此处套接字的接收缓冲区初始只有 {bytes} 字节，其中一半为窗口：更长的消息会使窗口关闭。请提高 net.ipv4.tcp_rmem 的默认值；Linux 自身的默认值为 131 072。"
             )
         }

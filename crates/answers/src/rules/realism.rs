@@ -176,12 +176,12 @@ fn one_address(record: &Record) -> Option<Said> {
             About::Test,
             Confidence::Hint,
             words!(
-                "The plan keeps to one address of each name: of {addresses} addresses {used} got all requests.",
+                "The plan uses one address of each name: of {addresses} addresses {used} got all requests.",
                 "计划对每个名称只使用一个地址：{addresses} 个地址中只有 {used} 个收到请求。"
             ),
         )
         .advise(words!(
-            "Use a DNS Cache Manager that is cleared each iteration, so that the load spreads.",
+            "Use a DNS Cache Manager that is cleared each iteration, so that the load is spread over all addresses.",
             "使用每次迭代清空的 DNS Cache Manager，使负载分散。"
         ))
         .said());

@@ -124,7 +124,7 @@ fn finding(
     .with("every", apart, "ms", span(seconds))
     .rules_out(same_load())
     .advise(words!(
-        "Look for what runs in the target every {every} s: a job, a flush, a cache that expires, a collection of garbage.",
+        "Look for what runs in the target every {every} s: a job, a flush, an expiring cache, a garbage collection.",
         "查找被测系统中每 {every} 秒发生一次的事情：某个任务、刷盘、缓存过期、垃圾回收。"
     ))
     .explaining(&["bimodal", "warmup_unfinished", "drift", "step_change"])

@@ -89,7 +89,7 @@ pub(super) fn other_answers(
         About::Run,
         Confidence::Statistical,
         words!(
-            "Answers{of} are others from about {when} on: they have {b} instead of {a} on average, and take {fast} instead of {slow}. Figures of the whole run mix both.",
+            "Answers{of} differ from about {when} on: they have {b} instead of {a} on average, and take {fast} instead of {slow}. Figures of the whole run mix both.",
             "从约 {when} 起{of_zh}响应变成了另一种：平均 {b_zh}，而非 {a_zh}；耗时 {fast}，而非 {slow}。整个运行的数据混合了两者。"
         ),
     )

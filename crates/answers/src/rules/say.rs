@@ -105,7 +105,7 @@ impl Finding {
 /// Returns the excluded cause "more load", for periods under the same load.
 pub(crate) fn same_load() -> Words {
     words!(
-        "more load: as many users asked for the same labels",
+        "more load: the same number of users asked for the same labels",
         "更大的负载：同样数量的用户请求同样的标签"
     )
 }

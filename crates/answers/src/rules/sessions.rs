@@ -196,7 +196,7 @@ fn is_busy_from_the_start(record: &Record, host: &Arc<str>, sessions: u32) -> Op
             About::Run,
             Confidence::Hint,
             words!(
-                "The processors of {host} are busy to {works}, and it has {sessions} sessions while the run holds {held} connections. Whose they are is not known: the run held its connections at the first reading already.",
+                "The processors of {host} are {works} busy, and it has {sessions} sessions while the run holds {held} connections. The owner of these sessions is unknown: the run already held its connections at the first reading.",
                 "{host} 的处理器有 {works} 忙碌，它有 {sessions} 个会话，而本次运行保持 {held} 个连接。这些会话属于谁无从得知：首次读数时本次运行已经保持其连接。"
             ),
         )
@@ -220,7 +220,7 @@ fn many(host: &Arc<str>, each: f64, outside: &Outside, busy: Option<f64>, all: S
     let (per, of, of_zh) = (number(each), &outside.words.en, &outside.words.zh);
     let works = busy.map_or(words!("", ""), |cpu| {
         let cpu = percent(cpu);
-        words!(", and its processors are busy to {cpu}", "，且其处理器有 {cpu} 忙碌")
+        words!(", and its processors are {cpu} busy", "，且其处理器有 {cpu} 忙碌")
     });
     let (works_en, works_zh) = (works.en, works.zh);
     let finding = found(

@@ -214,7 +214,7 @@ pub(super) fn short_wait(record: &Record) -> Option<Said> {
     let (takes, n_words, answer) = (time(middle), count(n), time(fastest));
     let (more, more_zh) = (grows.en, grows.zh);
     let Words { en: or, zh: or_zh } = if is_cut {
-        words!(", or a time limit of that length", "，或该时长的时间限制的特征")
+        words!(", or of a time limit of that length", "，或该时长的时间限制的特征")
     } else {
         words!("", "的特征")
     };
@@ -224,7 +224,7 @@ pub(super) fn short_wait(record: &Record) -> Option<Said> {
             About::Target,
             Confidence::Statistical,
             words!(
-                "A wait of about {wait_words} precedes the failures: {n_words} requests failed after {takes}, all nearly alike, where the fastest answers take {answer}. {more}: this is how a pool or a queue looks that gives up after so long{or}.",
+                "A wait of about {wait_words} precedes the failures: {n_words} requests failed after {takes}, all nearly alike, where the fastest answers take {answer}. {more}: this is typical of a pool or a queue that gives up after this wait{or}.",
                 "失败之前有约 {wait_zh} 的等待：{n_words} 个请求在 {takes} 后失败，时间几乎相同，而最快的响应为 {answer}。{more_zh}：这是连接池或队列等待这么久后放弃{or_zh}。"
             ),
         )
@@ -291,7 +291,7 @@ fn growth(failing: &[Second], labels: &[u32]) -> Option<Words> {
     if let Some((few, many)) = by_load(failing, labels).filter(grows) {
         let (few, many) = (percent(few), percent(many));
         return Some(words!(
-            "They are {many} of the requests where most are in flight, and {few} where few are",
+            "{many} of the requests fail where most are in flight, and {few} where few are",
             "在途最多时失败占 {many}，在途少时占 {few}"
         ));
     }

@@ -90,7 +90,7 @@ pub(super) fn silence(record: &Record) -> Option<Finding> {
     .with("length", length, "ms", at)
     .with("waited", (answered + gave_up) as f64, "requests", at)
     .advise(words!(
-        "Look at the service and its log at that time: a collection of garbage, a lock, a failover, a disk or a dependency that did not answer, a stopped process or machine.",
+        "Look at the service and its log at that time: a garbage collection, a lock, a failover, a disk or a dependency that did not answer, a stopped process or machine.",
         "查看该时刻的服务及其日志：垃圾回收、锁、故障切换、无响应的磁盘或依赖、被暂停的进程或机器。"
     ))
     .explaining(explains(record, gave_up));

@@ -220,7 +220,7 @@ impl Parts<'_> {
             "在相同负载下，从约 {at} 起有 {n} 秒{of_zh}响应较慢：平均 {a}，而非 {b}（{r}/s 而非 {q}/s）{fading_zh}。之后与之前一样快。{again_zh}"
         );
         let advice = words!(
-            "Look at the target at that time: a cache that was emptied, a job, a failover, a collection of garbage, other programs on its machine; or at the plan's data of that time.",
+            "Look at the target at that time: an emptied cache, a job, a failover, a garbage collection, other programs on its machine; or at the data that the plan used at that time.",
             "查看被测系统在该时刻的情况：缓存被清空、某个任务、故障切换、垃圾回收、其机器上的其他程序；或查看计划当时的数据。"
         );
         is_sound.then(|| self.finding(inner, before, said, advice))

@@ -53,15 +53,15 @@ pub(super) fn files(system: Option<System>) -> Words {
 pub(super) fn connect_timeouts(system: Option<System>) -> Words {
     let (end, end_zh) = match system {
         Some(System::Windows) => (
-            "Without a limit of the plan's own, Windows gives up after about 21 s (netsh int tcp show global: Max SYN Retransmissions).",
+            "If the plan sets no connect timeout, Windows gives up after about 21 s (netsh int tcp show global: Max SYN Retransmissions).",
             "计划没有设置超时时，Windows 约 21 秒后放弃（netsh int tcp show global：Max SYN Retransmissions）。",
         ),
         Some(System::MacOs) => (
-            "Without a limit of the plan's own, macOS gives up after 75 s (net.inet.tcp.keepinit).",
+            "If the plan sets no connect timeout, macOS gives up after 75 s (net.inet.tcp.keepinit).",
             "计划没有设置超时时，macOS 在 75 秒后放弃（net.inet.tcp.keepinit）。",
         ),
         Some(System::Linux) => (
-            "Without a limit of the plan's own, Linux gives up after about 127 s (net.ipv4.tcp_syn_retries).",
+            "If the plan sets no connect timeout, Linux gives up after about 127 s (net.ipv4.tcp_syn_retries).",
             "计划没有设置超时时，Linux 约 127 秒后放弃（net.ipv4.tcp_syn_retries）。",
         ),
         None => ("", ""),
@@ -77,7 +77,7 @@ pub(super) fn connect_timeouts(system: Option<System>) -> Words {
 pub(super) fn resets(system: Option<System>, text: &str) -> Words {
     if system == Some(System::Windows) && is_abort(text) {
         return words!(
-            "Windows itself ended these connections (error 10053): after data that nobody acknowledged, a time limit, or by its virus scanner, VPN or firewall. Look at these, and at the target's log of that time.",
+            "Windows itself ended these connections (error 10053): after data that nobody acknowledged, a time limit, or by its virus scanner, VPN or firewall. Look at these, and at the target's log for that time.",
             "这些连接由 Windows 自身中止（错误 10053）：原因是数据长时间未被确认、超时，或杀毒软件、VPN、防火墙。请检查这些，以及被测系统当时的日志。"
         );
     }

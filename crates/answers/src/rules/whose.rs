@@ -126,7 +126,7 @@ impl Always {
 pub(super) fn or_threads(record: &Record) -> Words {
     if record.threads.is_empty() {
         return words!(
-            " Users that always fail (accounts, data, addresses) would look the same, if those that came last are such: whose requests failed is not recorded.",
+            " Users that always fail (accounts, data, addresses) would look the same if they were the last to start: the record does not say whose requests failed.",
             "如果后来的用户总是失败（账号、数据、地址），数据也会如此：没有记录是哪些用户的请求失败。"
         );
     }

@@ -104,7 +104,7 @@ fn gateways(first: f64, second: f64) -> Record {
     with_hosts(quiet(), "net_received", Unit::PerSecond, &hosts)
 }
 
-/// Returns a run with a host whose processors are busy to `alone` without load, and 0.5 more under full load.
+/// Returns a run with a host whose processors are busy: the share `alone` without load, 0.5 more under full load.
 fn with_processors(alone: f64) -> Record {
     let record = run(&users(20).ramp(60).pause(80), service);
     let busy = move |n: usize| alone + 0.5 * (n as f64 / 60.0).min(1.0);

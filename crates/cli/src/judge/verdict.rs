@@ -139,7 +139,7 @@ mod tests {
             "Verdict\n  No problem found. Whether the load reached a limit of the target was not\n";
         assert!(english.starts_with(first), "{english}");
         assert!(english.contains("checked: that needs 100 requests.\n  Checked: "), "{english}");
-        assert!(english.contains("Not checked for want of data:\n"), "{english}");
+        assert!(english.contains("Not checked for lack of data:\n"), "{english}");
         assert!(english.lines().all(|line| line.len() <= 80), "{english}");
         let chinese = text(&verdict, false, Language::Chinese, None);
         assert!(

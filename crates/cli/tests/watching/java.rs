@@ -58,7 +58,7 @@ fn settings_of_a_java_machine_stand_in_the_summary_and_are_compared() {
 
     let told = program.run(&["compare", "--no-report", &first, &same]);
     let words = "The Java machine on app had the same settings in both runs: heap at most 1.0 GiB, G1, Java 17.0.9+9. If \
-                 options of heap or collector were meant to differ, they were not in force: options of Java stand before -jar.\n";
+                 options of heap or collector were meant to differ, they were not in force: Java options must come before -jar.\n";
     assert!(told.out.contains(words), "{told:?}");
 
     let told = program.run(&["compare", "--no-report", &first, &other]);
