@@ -337,7 +337,7 @@ impl Searched<'_> {
             };
             out.push(words(
                 format!(
-                    "Runs near the limit differ by chance (±{spread} of the load, each); together they put it at {at} ({low} to {high}, 95 %)."
+                    "Single runs near the limit vary by chance (±{spread} of the load); all runs together put the limit at {at} (95 % interval {low} to {high})."
                 ),
                 format!(
                     "极限附近的各次运行有偶然差异（每次为负载的 ±{spread}）；综合来看极限为 {at}（95 % 区间 {low} 至 {high}）。"

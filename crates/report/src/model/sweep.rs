@@ -192,7 +192,7 @@ fn of_throughput(points: &[Point], choice: &Choice, axis: Axis) -> Vec<Words> {
     match fit.model {
         Model::Linear { .. } => vec![words(
             format!(
-                "Throughput grows with the load up to the largest tested ({}; a line fits within {within}).",
+                "Throughput grows with the load up to the largest tested ({}; a line fits with an error of {within}).",
                 most.en
             ),
             format!("吞吐量随负载增长，直至所测最大负载（{}；直线拟合误差 {within}）。", most.zh),
@@ -238,7 +238,7 @@ fn plateau(
     let shown = number(limit);
     let mut out = vec![words(
         format!(
-            "Limit: about {shown} requests/s, reached with about {knee} requests in flight; more only wait ({}; a plateau fits within {within}).",
+            "Limit: about {shown} requests/s, reached with about {knee} requests in flight; further requests only wait ({}; a plateau fits with an error of {within}).",
             most.en
         ),
         format!(
@@ -265,7 +265,7 @@ fn usl(choice: &Choice, most: &Words, within: &str) -> Words {
     let Some(peak) = choice.peak.filter(|peak| !peak.extrapolated) else {
         return words(
             format!(
-                "Throughput grows ever more slowly, and no peak was reached ({}; the USL fits within {within}).",
+                "Throughput grows ever more slowly, and no peak was reached ({}; the USL fits with an error of {within}).",
                 most.en
             ),
             format!("吞吐量增长越来越慢，未达到峰值（{}；USL 拟合误差 {within}）。", most.zh),
@@ -278,7 +278,7 @@ fn usl(choice: &Choice, most: &Words, within: &str) -> Words {
     let at = counted(peak.load);
     words(
         format!(
-            "Throughput peaks near {at} requests in flight{en} and falls beyond ({}; the USL fits within {within}).",
+            "Throughput peaks near {at} requests in flight{en} and falls beyond ({}; the USL fits with an error of {within}).",
             most.en
         ),
         format!(
@@ -373,7 +373,7 @@ fn fitted(choice: &Choice, points: &[Point]) -> Fitted {
     Fitted {
         name,
         words: words(
-            format!("Model: {}, which fits within {within}.", fit.model.name()),
+            format!("Model: {}, which fits with an error of {within}.", fit.model.name()),
             format!("模型：{zh}，拟合误差 {within}。"),
         ),
         curve,
