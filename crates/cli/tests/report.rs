@@ -401,7 +401,7 @@ fn a_comparison_says_what_either_file_lacks_and_counts_all_rows() {
     assert!(
         ended.out.contains("6.00/s")
             && ended.out.contains("only 0.5 s under")
-            && !ended.out.contains("Compared are"),
+            && !ended.out.contains("The comparison uses"),
         "{ended:?}"
     );
 }

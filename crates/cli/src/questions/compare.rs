@@ -209,7 +209,7 @@ fn pairs(
     }
     if let Some(sweep) = [a, b].into_iter().find(|side| sweeps::is_sweep(side)) {
         return Err(format!(
-            "{} is a sweep, and the other side is none: give two sweeps, or two runs",
+            "{} is a sweep, and the other side is not: give two sweeps, or two runs",
             sweep.display()
         ));
     }

@@ -187,7 +187,7 @@ pub fn may_be_chance(comparison: &Comparison) -> Option<Words> {
     shown.any(|(_, one)| one.result == Outcome::MayBeChance && !is_share(one.metric)).then(|| {
         words(
             format!(
-                "May be chance: the interval leaves no change out, but chance makes 1 of 20 intervals so, and {n} are compared."
+                "May be chance: the interval excludes zero change, but 1 of 20 intervals does so by chance, and {n} are compared."
             ),
             format!("可能是偶然：区间不含零变化，但每 20 个区间约有 1 个因偶然如此，而共比较了 {n} 个。"),
         )
@@ -215,7 +215,7 @@ pub fn counted(comparison: &Comparison) -> Vec<Words> {
         let (a, b) = (count(samples.0), count(samples.1));
         out.push(words(
             format!(
-                "Compared are {a} of A and {b} of B, those under steady load: ramp, warm-up and end are left out."
+                "The comparison uses {a} of A and {b} of B, those under steady load: ramp, warm-up and end are left out."
             ),
             format!("参与比较的是稳定负载下的请求：A {a} 个，B {b} 个；爬升、预热和结束阶段未计入。"),
         ));
@@ -239,7 +239,7 @@ fn nothing(comparison: &Comparison) -> Option<Words> {
         visible.iter().map(|(d, least)| format!("{} {}", name(d).zh, least.zh)).collect();
     Some(words(
         format!(
-            "No difference that these runs can show; what would have shown is a change of {}.",
+            "No difference that these runs can show; they would have shown a change of {}.",
             en.join(", ")
         ),
         format!("这些运行未显示出差异；能显示的最小变化为：{}。", zh.join("、")),

@@ -56,7 +56,7 @@ impl Failures {
                 let least = count((1.0 / CHANCE).round() as u64);
                 (
                     format!(
-                        "equal sides differ as much in 1 of {pairs} pairs, and 1 of {least} decides"
+                        "equal sides differ as much in 1 of {pairs} pairs, and only 1 of {least} would decide"
                     ),
                     format!(
                         "相同的双方每 {pairs} 对有 1 对出现如此差异，达到 {least} 对 1 对才能判定"

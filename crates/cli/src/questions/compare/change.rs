@@ -72,7 +72,7 @@ impl FailIf {
             }
             if metric(&criterion).is_none() {
                 return Err(format!(
-                    "{text:?}: compared are rate, error%, checks%, mean, p50, p90, p95, p99 and p99.9"
+                    "{text:?}: only rate, error%, checks%, mean, p50, p90, p95, p99 and p99.9 are compared"
                 ));
             }
             // A limit like 'p95 < +5%' would fail a side B that is equal to A.
@@ -87,7 +87,7 @@ impl FailIf {
                 ));
             }
             if !matches!(criterion.op, Op::More | Op::AtLeast | Op::Less | Op::AtMost) {
-                return Err(format!("{text:?}: a change is more or less than something"));
+                return Err(format!("{text:?}: a change needs <, <=, > or >="));
             }
             Ok(criterion)
         });
@@ -358,7 +358,7 @@ fn open(
             return Some(words(en, "数据太少，没有区间"));
         }
         return Some(words(
-            "a side has 0 ms, and from nothing there is no change by a share",
+            "a side has 0 ms, from which no relative change can be computed",
             "一方为 0 ms，无法计算相对变化",
         ));
     };
@@ -417,7 +417,7 @@ fn within(
         let [low, high] = [ends.0, ends.1].map(|end| shown(criterion, end));
         let (then, then_zh) = match (is_there, percent == 0.0) {
             (true, _) => (
-                "that there is a change is beyond chance, its size is not",
+                "the change is beyond chance, but its exact size is not known",
                 "变化本身超出偶然，其大小则不确定",
             ),
             (false, true) => ("no change beyond chance", "没有超出偶然的变化"),
@@ -425,7 +425,7 @@ fn within(
                 ("what happened in these runs is below the limit", "这些运行中发生的低于限值")
             }
             (false, false) => {
-                ("to each side it is narrower than the limit is large", "其每侧宽度小于限值")
+                ("each half of the interval is smaller than the limit", "其每侧宽度小于限值")
             }
         };
         words(
@@ -560,9 +560,9 @@ mod tests {
         }
         for (bad, words) in [
             ("p95 > 5s", "is not a change"),
-            ("max > +5%", "compared are"),
+            ("max > +5%", "are compared"),
             ("p95 > +5", "a change is written like 'p95 > +5%'"),
-            ("p95 = +5%", "more or less"),
+            ("p95 = +5%", "a change needs"),
         ] {
             assert!(read(bad).unwrap_err().contains(words), "{bad}");
         }
