@@ -279,14 +279,14 @@ fn a_file_of_settings_is_judged_line_by_line() {
     for words in [
         "This machine, with the settings of sysctl.conf\n",
         "too small local ports: ",
-        "tight     receive buffer of a socket: 4.0 KiB to begin with, 2.0 KiB of it window, needed 3 072 bytes",
+        "tight     receive buffer of a socket: 4.0 KiB initially, 2.0 KiB of it for the window, needed 3 072 bytes",
     ] {
         assert!(ended.out.contains(words), "{words}: {ended:?}");
     }
     program.write("odd.conf", "not a setting\n");
     let ended = program.run(&["preflight", "--sysctl", "odd.conf"]);
     assert_eq!(ended.code, 2, "{ended:?}");
-    assert!(ended.err.contains("odd.conf: line 1: key = value is wanted"), "{ended:?}");
+    assert!(ended.err.contains("odd.conf: line 1: expected key = value"), "{ended:?}");
 }
 
 /// Starts a server that answers each connection with a string. Returns its address.
@@ -421,7 +421,7 @@ fn a_chain_that_is_not_known_whole_does_not_fit_whole() {
     let ended = run("memory=64G");
     assert_eq!(ended.code, 0, "{ended:?}");
     for words in [
-        "connections of nginx: worker_processes is auto: say cpus=N\n",
+        "connections of nginx: worker_processes is auto: give cpus=N\n",
         "no file here fits these includes: conf.d/*.conf\n",
         "\nWhat is judged fits. Not judged: memory of nginx, connections of nginx.\n",
     ] {
@@ -443,7 +443,7 @@ fn lines_that_fail_do_not_replace_what_the_machine_has() {
     program.write("sysctl.conf", "/etc/hostname = 1\n");
     let ended = program.run(&line);
     assert_eq!(ended.code, 2, "{ended:?}");
-    assert!(ended.err.contains("line 1: no name of a setting (/etc/hostname)"), "{ended:?}");
+    assert!(ended.err.contains("line 1: not the name of a setting (/etc/hostname)"), "{ended:?}");
 }
 
 #[test]

@@ -327,8 +327,8 @@ impl<'t> Reader<'t> {
             return Ok(true);
         }
         Err(self.mistake(
-            "expected -> and the next hop, or one of *INSTANCES, xADDRESSES, :FIRST-LAST, conf=FILE, memory=SIZE, \
-             cpus=N of this one",
+            "expected -> and the next hop, or an option of this hop: *INSTANCES, xADDRESSES, :FIRST-LAST, conf=FILE, \
+             memory=SIZE or cpus=N",
         ))
     }
 

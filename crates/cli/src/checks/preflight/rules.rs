@@ -115,7 +115,7 @@ fn descriptors(demand: &Demand, host: &Host) -> Option<Finding> {
     let (connections, workers) = (demand.connections(), workers(demand, host));
     let each = fleet::held_per_process(host.descriptors);
     let target =
-        if demand.local { "; a target on this machine needs as many of its own" } else { "" };
+        if demand.local { "; a target on this machine needs the same number too" } else { "" };
     let why = if workers == 1 {
         format!("one process carries them{target}")
     } else {
@@ -381,7 +381,7 @@ fn listens(demand: &Demand, finding: Option<Finding>) -> Option<Finding> {
 
 fn backlog(demand: &Demand, host: &Host) -> Option<Finding> {
     let why = "the target is on this machine: when connections come faster than it accepts, a full queue drops them, and \
-               they come again after a second";
+               clients retry after a second";
     let needed = burst(demand);
     let mut found =
         number("backlog of listeners", "net.core.somaxconn", host.somaxconn, needed, 0, why);

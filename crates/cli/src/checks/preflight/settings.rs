@@ -142,7 +142,7 @@ impl File {
             before: None,
             effect: Effect::Fails,
             place: Place::Machine,
-            words: format!("{why}: sysctl leaves the line out"),
+            words: format!("{why}: sysctl skips the line"),
         };
         let mut all: Vec<Setting> = self.lines.iter().map(judge).collect();
         all.extend(self.faults.iter().map(fault));
@@ -163,12 +163,12 @@ fn parse(text: &str) -> Result<File, String> {
         }
         let pair = line.trim_start_matches('-').split_once('=');
         let Some((key, value)) = pair.filter(|(key, _)| !key.trim().is_empty()) else {
-            faults.push((at + 1, format!("{line:.100}"), "key = value is wanted".to_owned()));
+            faults.push((at + 1, format!("{line:.100}"), "expected key = value".to_owned()));
             continue;
         };
         let key = key.trim();
         if !is_key(key) {
-            let why = "no name of a setting".to_owned();
+            let why = "not the name of a setting".to_owned();
             faults.push((at + 1, format!("{key:.100}"), why));
             continue;
         }
@@ -230,7 +230,7 @@ fn effect(key: &str, value: &str, before: Option<&str>) -> (Effect, String) {
         return (Effect::NotJudged, "not judged: it is not a known limit".into());
     }
     let Some(new) = numbers(value) else {
-        return (Effect::Fails, "the line fails: numbers are wanted".into());
+        return (Effect::Fails, "the line fails: expected numbers".into());
     };
     let Some(before) = before else {
         return (Effect::NotJudged, "not judged: this machine does not show its own value".into());
@@ -241,8 +241,7 @@ fn effect(key: &str, value: &str, before: Option<&str>) -> (Effect, String) {
     }
     let is_range = key == "net.ipv4.ip_local_port_range";
     if is_range && !matches!(new[..], [low, high] if 1 <= low && low <= high && high <= 65_535) {
-        let words =
-            "the line fails: ports from 1 to 65535 are wanted, the first not above the last";
+        let words = "the line fails: expected ports from 1 to 65535, the first not above the last";
         return (Effect::Fails, words.into());
     }
     let (new, old) = if is_range { (ports(&new), ports(&old)) } else { (new, old) };
@@ -357,8 +356,7 @@ mod tests {
         let (found, values) = judged(text);
         let effects: Vec<_> = found.iter().map(|(effect, _)| *effect).collect();
         assert_eq!(effects, [Effect::Lowers, Effect::Fails, Effect::Fails, Effect::Raises]);
-        let words =
-            "  line 2: vm.swappiness 10: key = value is wanted: sysctl leaves the line out\n";
+        let words = "  line 2: vm.swappiness 10: expected key = value: sysctl skips the line\n";
         assert_eq!(found[1].1, words);
         assert_eq!(values.len(), 2);
     }
@@ -376,7 +374,7 @@ mod tests {
     fn only_settings_of_the_kernel_are_read() {
         for key in ["/etc/hostname", ".etc.hostname", "a/../b", "-/dev/zero", "a b", "$x", "a..b"] {
             let words = parse(&format!("{key} = 1")).expect_err(key);
-            assert!(words.starts_with("line 1: ") && words.contains("no name of a"), "{words}");
+            assert!(words.starts_with("line 1: ") && words.contains("not the name of"), "{words}");
         }
         assert!(parse("-net/ipv4/conf/eth0.1/rp_filter=1\nnet.ipv4.conf.*.rp_filter=1").is_ok());
         let folder = tempfile::tempdir().expect("a folder");

@@ -245,7 +245,7 @@ impl Memory {
             let files = nginx.descriptors.is_some_and(is_short);
             self.advice.push(match (is_short(nginx.connections), files) {
                 (true, true) => {
-                    format!("worker_connections {enough}, and worker_rlimit_nofile as many")
+                    format!("worker_connections {enough} and worker_rlimit_nofile {enough}")
                 }
                 (true, false) => format!("worker_connections {enough}"),
                 (false, _) => format!("worker_rlimit_nofile {enough}"),
@@ -278,14 +278,14 @@ impl Memory {
                 format!("{} each, needed at least {needed}", bytes(there))
             }
             Some(there) => format!("{} each, needed {needed}", bytes(there)),
-            None => format!("needed {needed} each, not judged: say memory=64G, or what it has"),
+            None => format!("needed {needed} each, not judged: give memory=SIZE, like memory=64G"),
         };
         let word = self.word("memory", self.severity);
         let mut out = format!("  {word:9} memory of {}: {all}\n", self.hop);
         let mut line = |words: String| out.push_str(&format!("            {words}\n"));
         let workers = match self.workers {
             Some(workers) => things(workers, "worker"),
-            None => "1 worker of worker_processes auto (say cpus=N)".into(),
+            None => "1 worker of worker_processes auto (give cpus=N)".into(),
         };
         line(format!(
             "{} before the first connection: {workers} x {} worker_connections x {SLOT} bytes",
@@ -312,7 +312,7 @@ impl Memory {
         let which = format!("  {word:9} connections of {}", self.hop);
         match self.connections {
             None if word == "unknown" => {
-                out.push_str(&format!("{which}: worker_processes is auto: say cpus=N\n"));
+                out.push_str(&format!("{which}: worker_processes is auto: give cpus=N\n"));
             }
             Some(connections) if self.connections_severity > Severity::Fits => {
                 out.push_str(&format!(

@@ -256,8 +256,8 @@ fn what_is_not_known_of_a_proxy_does_not_fit() {
     let text = r.text();
     for words in [
         "  unknown   memory of nginx: needed ",
-        "each, not judged: say memory=64G",
-        "  unknown   connections of nginx: worker_processes is auto: say cpus=N\n",
+        "each, not judged: give memory=SIZE",
+        "  unknown   connections of nginx: worker_processes is auto: give cpus=N\n",
         "  of what is judged, nginx -> ingress runs out first, at ",
     ] {
         assert!(text.contains(words), "{words}: {text}");
@@ -285,10 +285,8 @@ fn only_what_is_short_is_advised() {
         let r = with_conf(&conf, "", 0);
         (r.hops[0].advice.clone(), r.runs_out.of)
     };
-    let (files, both) = (
-        "worker_rlimit_nofile 19531",
-        "worker_connections 19531, and worker_rlimit_nofile as many",
-    );
+    let (files, both) =
+        ("worker_rlimit_nofile 19531", "worker_connections 19531 and worker_rlimit_nofile 19531");
     let low = "worker_rlimit_nofile 1000;";
     assert_eq!(advised(low, 100_000), (vec![files.to_owned()], "worker_rlimit_nofile"));
     assert_eq!(advised(low, 2000), (vec![both.to_owned()], "worker_rlimit_nofile"));

@@ -23,13 +23,13 @@ pub(super) fn receive(demand: &Demand, host: &Host) -> Option<Finding> {
     if default == 0 {
         return None;
     }
-    let why = "a message that is longer than the window a socket begins with stops its sender until the first part is read \
+    let why = "a message longer than a socket's initial window stops its sender until the first part is read \
                (zero window): proxies buffer the rest, or reset the connection";
     let to = message.saturating_mul(2).clamp(OWN_RECEIVE, MOST.max(default));
     Some(finding(
         "receive buffer of a socket",
         ("net.ipv4.tcp_rmem", host.tcp_rmem),
-        format!("{} to begin with, {} of it window", bytes(default), bytes(window)),
+        format!("{} initially, {} of it for the window", bytes(default), bytes(window)),
         (message > window, message, to),
         why,
     ))
@@ -43,11 +43,11 @@ pub(super) fn send(demand: &Demand, host: &Host) -> Option<Finding> {
     if default == 0 {
         return None;
     }
-    let why = "a longer message is sent in parts, each after the one before was acknowledged; messages wait for round trips";
+    let why = "a longer message is sent in parts, each after the acknowledgement of the previous part; messages wait for round trips";
     Some(finding(
         "send buffer of a socket",
         ("net.ipv4.tcp_wmem", host.tcp_wmem),
-        format!("{} to begin with", bytes(default)),
+        format!("{} initially", bytes(default)),
         (default < message.min(OWN_SEND), message, OWN_SEND),
         why,
     ))
