@@ -207,7 +207,7 @@ pub(crate) struct RunFlags {
     /// Write a row per sample to this file, as JMeter does.
     #[arg(short = 'l', long = "logfile", value_name = "FILE")]
     rows: Option<PathBuf>,
-    /// Write a row per sample into the run's folder.
+    /// Write a row per sample to results.jtl in the run's folder.
     #[arg(long)]
     jtl: bool,
     /// Delete result files that exist instead of appending to them.
@@ -219,7 +219,7 @@ pub(crate) struct RunFlags {
     /// Level of the log, like DEBUG, or of a category, like engine=INFO. May be given several times.
     #[arg(short = 'L', long = "loglevel", value_name = "[CATEGORY=]LEVEL")]
     level: Vec<String>,
-    /// Language of the verdict; by default that of LANG.
+    /// Language of the verdict; by default that of LC_ALL, LC_MESSAGES or LANG.
     #[arg(long)]
     lang: Option<Lang>,
     /// Print the summary as JSON on standard output, and everything else on standard error.
@@ -228,7 +228,7 @@ pub(crate) struct RunFlags {
     /// Print errors and warnings only; the summary is in the run's folder.
     #[arg(long)]
     quiet: bool,
-    /// Run without the elements that cannot run, and list them.
+    /// Run the plan without the elements that Throng cannot run, and list these.
     #[arg(long)]
     skip_unsupported: bool,
     /// Parent folder of the run's folder.
@@ -442,7 +442,7 @@ pub(crate) struct DemoFlags {
     /// Parent folder of the run's folder.
     #[arg(long, value_name = "FOLDER", default_value = "runs")]
     pub(crate) runs: PathBuf,
-    /// Language of the verdict; by default that of LANG.
+    /// Language of the verdict; by default that of LC_ALL, LC_MESSAGES or LANG.
     #[arg(long)]
     pub(crate) lang: Option<Lang>,
     #[command(flatten)]
@@ -457,7 +457,7 @@ pub(crate) struct VerdictFlags {
     /// Print the verdict as JSON, in the form that it has under `verdict` in summary.json.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Language of the verdict; by default that of LANG.
+    /// Language of the verdict; by default that of LC_ALL, LC_MESSAGES or LANG.
     #[arg(long)]
     pub(crate) lang: Option<Lang>,
     /// The same as --lang zh.
@@ -485,7 +485,7 @@ pub(crate) struct ReportFlags {
     /// Also write all tables into this folder: each as CSV and as JSON.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) tables: Option<PathBuf>,
-    /// Language in which the report opens; by default that of LANG. Readers can change it.
+    /// Language in which the report opens; by default that of LC_ALL, LC_MESSAGES or LANG. Readers can change it.
     #[arg(long)]
     pub(crate) lang: Option<Lang>,
     /// Add the tables of JMeter's dashboard, by its formulas: of a result file, or of a run with --jtl.

@@ -16,7 +16,7 @@ pub(crate) struct CheckFlags {
     /// Print JSON: an object for one plan, a list for several.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Print nothing about plans without findings.
+    /// Print only the plans with findings.
     #[arg(long)]
     pub(crate) quiet: bool,
     /// Write a JUnit test for each plan.

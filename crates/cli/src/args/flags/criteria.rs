@@ -11,14 +11,14 @@ use crate::judge::criteria::Criteria;
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Criteria; exit code 4 if one is not met, 6 if one is undecided")]
 pub(crate) struct CriteriaFlags {
-    /// A condition that the run must meet, like 'p99 < 500ms' or 'error% < 1'; use a condition on times together with
-    /// one on errors.
+    /// A condition that the run must meet, like 'p99 < 500ms' or 'error% < 1'; throng explain criteria lists all. Use a
+    /// condition on times together with one on errors. May be given several times.
     #[arg(long, value_name = "CRITERION", value_parser = Criterion::parse)]
     fail: Vec<Criterion>,
-    /// A condition that ends the run early, like 'error% > 20 over 30s'.
+    /// A condition that ends the run early, like 'error% > 20 over 30s'. May be given several times.
     #[arg(long, value_name = "CRITERION", value_parser = Criterion::parse)]
     abort_if: Vec<Criterion>,
-    /// Write the criteria as JUnit tests.
+    /// Write a JUnit test for each criterion.
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
 }

@@ -24,7 +24,7 @@ pub(crate) struct LoadFlags {
     /// Time at full load, after the ramp-up.
     #[arg(long, value_name = "TIME", value_parser = answers::time::parse)]
     hold: Option<Duration>,
-    /// Ramp up in this many equal steps.
+    /// With --ramp: ramp up in this many equal steps.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     steps: Option<u32>,
     /// Total time, including the ramp-up.

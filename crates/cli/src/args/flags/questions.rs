@@ -15,7 +15,7 @@ pub(crate) struct SweepFlags {
     /// The JMeter plan to run.
     #[arg(value_parser = more_than_once)]
     pub(crate) plan: PathBuf,
-    /// Numbers of users, separated by commas.
+    /// Numbers of users, separated by commas. The plan runs once with each; such a run is a point of the sweep.
     #[arg(long, value_name = "N,N,…", value_delimiter = ',', required_unless_present = "rps", conflicts_with = "rps",
           value_parser = clap::value_parser!(u32).range(1..=50_000_000))]
     pub(crate) users: Vec<u32>,
@@ -25,13 +25,13 @@ pub(crate) struct SweepFlags {
     /// End a point when the 95 % confidence interval of its mean response time is within ± this share.
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = share)]
     pub(crate) precision: f64,
-    /// Maximum duration of a point.
+    /// Maximum duration of a point, including the ramp-up.
     #[arg(long, value_name = "TIME", default_value = "1m", value_parser = answers::time::parse)]
     pub(crate) at_most: Duration,
     /// Minimum duration of a point under full load.
     #[arg(long, value_name = "TIME", default_value = "20s", value_parser = answers::time::parse)]
     pub(crate) at_least: Duration,
-    /// Time in which the users of a point are started.
+    /// Ramp-up time of users or rate at each point.
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = answers::time::parse)]
     pub(crate) ramp: Duration,
     #[command(flatten)]
@@ -57,10 +57,10 @@ pub(crate) struct CapacityFlags {
     /// Smallest load to try [default: 1].
     #[arg(long, value_name = "LOAD", default_value_t = 1.0, hide_default_value = true)]
     pub(crate) at_least: f64,
-    /// Measured time of a probe.
+    /// Measured time of a probe, which is a run at one load.
     #[arg(long, value_name = "TIME", default_value = "1m", value_parser = answers::time::parse)]
     pub(crate) probe: Duration,
-    /// Time before the measured time of a probe, in which the load rises and the target settles.
+    /// Time of a probe before its measured time, in which the load rises and the target settles.
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = answers::time::parse)]
     pub(crate) settle: Duration,
     /// End a probe with a clear result early when the 95 % confidence interval of its mean response time is within ±
@@ -81,7 +81,7 @@ pub(crate) struct CapacityFlags {
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareFlags {
-    /// Folders of runs or sweeps, or result files, or plans with --repeat: A, then B.
+    /// Two results (folders of runs or sweeps, or result files), or two plans to run: A, then B.
     #[arg(value_name = "A B", num_args = 0..=2)]
     pub(crate) sides: Vec<PathBuf>,
     /// A plan to run. Must be given twice, for A and for B; the same as two plans as arguments.
@@ -97,7 +97,7 @@ pub(crate) struct CompareFlags {
     /// With plans: users of each run, instead of the plan's.
     #[arg(long, value_name = "N", conflicts_with = "rps")]
     pub(crate) users: Option<u32>,
-    /// With plans: iterations started per second.
+    /// With plans: iterations started per second in each run.
     #[arg(long, value_name = "R", value_parser = rate)]
     pub(crate) rps: Option<f64>,
     /// With plans: time of each run.
@@ -120,16 +120,16 @@ pub(crate) struct OutputFlags {
     /// Print JSON on standard output.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Parent folder of the folders of runs.
+    /// Parent folder of the new folder with the results.
     #[arg(long, value_name = "FOLDER", default_value = "runs")]
     pub(crate) runs: PathBuf,
-    /// Write no report.html. A comparison of two results then makes no folder.
+    /// Write no report.html. If throng compare runs no plans, it then creates no folder.
     #[arg(long)]
     pub(crate) no_report: bool,
     /// Write a summary in Markdown, for a pull request or a job's page.
     #[arg(long, value_name = "FILE")]
     pub(crate) markdown: Option<PathBuf>,
-    /// Language in which the report opens; by default that of LANG. Readers can change it.
+    /// Language in which the report opens; by default that of LC_ALL, LC_MESSAGES or LANG. Readers can change it.
     #[arg(long)]
     pub(crate) lang: Option<Lang>,
 }

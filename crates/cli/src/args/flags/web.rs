@@ -14,7 +14,8 @@ pub(crate) struct WebFlags {
     /// Address to listen on: a port, or an address with a port; by default only on this machine, on a free port.
     #[arg(long, value_name = "ADDRESS", default_value = "", hide_default_value = true)]
     pub(crate) listen: ::web::Address,
-    /// Language in which the page and new reports open; by default that of LANG. Readers can change it.
+    /// Language in which the page and new reports open; by default that of LC_ALL, LC_MESSAGES or LANG. Readers can
+    /// change it.
     #[arg(long)]
     pub(crate) lang: Option<Lang>,
 }
