@@ -44,7 +44,7 @@ const LABEL: &[&str] = &[
 fn field<'de, A: SeqAccess<'de>, T: serde::Deserialize<'de>>(
     fields: &mut A,
 ) -> Result<T, A::Error> {
-    fields.next_element()?.ok_or_else(|| A::Error::custom("a snapshot ends before its end"))
+    fields.next_element()?.ok_or_else(|| A::Error::custom("the snapshot is truncated"))
 }
 
 fn seeded<'de, A: SeqAccess<'de>, S: DeserializeSeed<'de>>(
@@ -52,7 +52,7 @@ fn seeded<'de, A: SeqAccess<'de>, S: DeserializeSeed<'de>>(
     seed: S,
 ) -> Result<S::Value, A::Error> {
     let read = fields.next_element_seed(seed)?;
-    read.ok_or_else(|| A::Error::custom("a snapshot ends before its end"))
+    read.ok_or_else(|| A::Error::custom("the snapshot is truncated"))
 }
 
 impl<'de> DeserializeSeed<'de> for Into<'_> {
