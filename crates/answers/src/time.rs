@@ -21,7 +21,7 @@ pub fn parse(text: &str) -> Result<Duration, String> {
     let help = "write it like 30s, 5m, 1h30m or 500ms";
     let (mut rest, mut sum) = (text.trim(), 0.0);
     if rest.is_empty() {
-        return Err(format!("there is no time: {help}"));
+        return Err(format!("the time is missing: {help}"));
     }
     while !rest.is_empty() {
         let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
@@ -74,7 +74,7 @@ mod tests {
     fn what_is_no_time_is_refused_with_an_example() {
         for (text, words) in [
             ("30", "has no unit"),
-            ("", "there is no time"),
+            ("", "the time is missing"),
             ("s", "not a time"),
             ("-5s", "not a time"),
             ("5 s", "not a time"),

@@ -436,7 +436,7 @@ fn a_property_that_cannot_be_understood_has_one_exit_code() {
     // Properties that JMeter knows, too, are not refused: an invalid value is replaced by the default with a
     // warning.
     let ended = program.run(&["run", "plan.jmx", "-Jsummariser.interval=often"]);
-    let words = "summariser.interval (-J) is \"often\", no number: its default counts";
+    let words = "summariser.interval (-J) is \"often\", which is not a number: the default is used";
     assert!(ended.code == 0 && ended.err.contains(words), "{ended:?}");
     let refused = "[properties]\nthrong.stop.unconnected = \"many\"\n";
     program.write("throng.toml", refused);

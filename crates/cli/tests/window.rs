@@ -29,7 +29,7 @@ fn the_plugin_is_installed_replaced_and_removed() {
     let ended = program.run(&INSTALL);
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(
-        ended.out.contains("is installed: ") && ended.out.contains("Start JMeter anew"),
+        ended.out.contains("is installed: ") && ended.out.contains("Restart JMeter"),
         "{ended:?}"
     );
     let installed = fs::read(&jar).expect("a jar");

@@ -14,7 +14,7 @@ use crate::time;
 const FIGURES: &str = "mean, median, p50 to p99.999, max (of response or service times), rate, count, errors, error%, checks%, or series.NAME.mean, .min or .max";
 
 const ONE_EACH: &str =
-    "this is more than one criterion: give each with an option, or in a list, of its own";
+    "this is more than one criterion: give each as a separate option or list entry";
 
 pub(super) fn read(text: &str) -> Result<Criterion, String> {
     let (text, label_inside) = in_parentheses(text);
@@ -54,7 +54,7 @@ pub(super) fn read(text: &str) -> Result<Criterion, String> {
             "and" | "AND" | "&&" | "," | "or" | "OR" | "||" => return Err(ONE_EACH.into()),
             _ => {
                 return Err(format!(
-                    "{key:?} is not understood: for label NAME and over TIME may stand there"
+                    "{key:?} is not understood: only for label NAME and over TIME can follow"
                 ));
             }
         }

@@ -50,7 +50,7 @@ fn request(mut arguments: Vec<OsString>) -> Result<Request, String> {
     let first = arguments.get(1).cloned().unwrap_or_default();
     if first.to_string_lossy().starts_with('-') {
         let Asked::Run(mut request) = asked::asked(&arguments[1..])? else {
-            return Err(format!("{LINE} has the command line of no run"));
+            return Err(format!("{LINE} contains no command line of a run"));
         };
         // The first coordinator has already printed this warning.
         let _ = java::heed_start_script(&mut request.sources);
@@ -61,7 +61,7 @@ fn request(mut arguments: Vec<OsString>) -> Result<Request, String> {
     }
     match flags::parse(&arguments) {
         Ok(Verb::Run(flags)) => flags.request(),
-        Ok(_) => Err(format!("{LINE} has the command line of no run")),
+        Ok(_) => Err(format!("{LINE} contains no command line of a run")),
         Err(error) => Err(flags::mistake(&error)),
     }
 }

@@ -84,7 +84,7 @@ const OTHER_VERBS: &[(&[&str], &str)] = &[
     ),
     (
         &["stop", "pause", "resume", "status", "kill", "scale", "set", "end", "abort"],
-        "throng ctl changes a test that runs, as in throng ctl stop",
+        "throng ctl changes a running test, for example throng ctl stop",
     ),
     (
         &["validate", "lint", "verify", "dry-run", "debug"],

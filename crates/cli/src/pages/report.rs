@@ -171,7 +171,7 @@ fn with_figures(path: &Path, flags: &PropertyFlags) -> Result<Source, String> {
     };
     if record.is_some() && !rows.is_file() {
         return Err(format!(
-            "there is no {}, of whose rows JMeter's figures would be made: run with --jtl, or name the result file instead of \
+            "there is no {}, from whose rows JMeter's figures are computed: run with --jtl, or name the result file instead of \
              the folder",
             rows.display()
         ));

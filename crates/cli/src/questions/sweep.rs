@@ -255,7 +255,7 @@ pub(crate) fn stopped(name: &str, failed: Failed, has_some: bool) -> Exit {
     match failed {
         Failed::Interrupted => {
             let words = if has_some {
-                "ended by you: what follows is what there is".to_owned()
+                "ended by you: the results so far follow".to_owned()
             } else {
                 format!("ended by you during {name}: there is no answer")
             };

@@ -53,7 +53,7 @@ fn put(path: &Path) -> Result<String, String> {
     shim::put_text(path, MARK, &|program| {
         format!("exec {} jmeter java \"$@\"\n", quoted(program))
     })?;
-    Ok(format!("{} starts Throng where a tool is to start java with JMeter", path.display()))
+    Ok(format!("{} starts Throng for tools that start JMeter with java", path.display()))
 }
 
 /// Runs a command line of Java. If it starts JMeter, Throng runs it by calling `own`. Otherwise the real Java runs

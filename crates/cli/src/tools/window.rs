@@ -41,10 +41,10 @@ fn tell(window: &Window, home: &Path) {
     terminal::out(&format!("{first}\n"));
     match window.change {
         Change::Installed | Change::Replaced => terminal::out(
-            "Start JMeter anew: its menu bar has \"Throng\". It uses this program, unless the property throng.program names another.\n",
+            "Restart JMeter: its menu bar then has \"Throng\". The plug-in uses this program, unless the property throng.program names another.\n",
         ),
-        Change::Already => terminal::out("It uses this program now.\n"),
-        Change::Removed => terminal::out("A JMeter that runs has it until it ends.\n"),
+        Change::Already => terminal::out("The plug-in uses this program now.\n"),
+        Change::Removed => terminal::out("A running JMeter keeps the plug-in until it exits.\n"),
         Change::None => {}
     }
     if let Some(version) = &window.version

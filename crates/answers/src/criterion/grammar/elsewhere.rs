@@ -90,7 +90,7 @@ const NAMES: &[(&[&str], &str)] = &[
     (&["check", "checks"], "checks%, the share of checked answers whose assertions held"),
     (
         &["min", "minimum", "stddev", "std", "variance"],
-        "p50, p95, mean or max: there are no others of times",
+        "p50, p95, mean or max: times have no other figures",
     ),
     (
         &["vus", "users", "threads", "concurrency", "concurr", "active"],

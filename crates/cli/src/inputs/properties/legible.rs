@@ -116,7 +116,7 @@ impl Properties {
             let (value, origin) = (self.get(name)?.trim(), self.origins.get(*name)?);
             let is_number = value.parse::<f64>().is_ok_and(f64::is_finite);
             let words = format!(
-                "the property {name} ({origin}) is {value:?}, no number: its default counts, as in JMeter"
+                "the property {name} ({origin}) is {value:?}, which is not a number: the default is used, as in JMeter"
             );
             (!is_number && !value.is_empty()).then_some(words)
         });

@@ -76,7 +76,7 @@ impl Search<'_> {
                     is_said = true;
                     let most = seconds(late.as_millis() as u64);
                     terminal::err(&format!(
-                        "the target still works on requests of the last probe: the next one waits for it, {most} at most\n"
+                        "the target is still working on requests of the last probe: the next probe waits for up to {most}\n"
                     ));
                 }
                 Seen::Slower | Seen::Failing => {}
@@ -97,7 +97,7 @@ impl Search<'_> {
             load: self.load(self.settings.least),
             ramp: Some(Duration::ZERO),
             duration: Some(length),
-            name: "between two probes, until the target has worked off the last one".to_owned(),
+            name: "between two probes: waiting until the target has finished the last probe's requests".to_owned(),
             after: self.after(),
         };
         let made = child::run(&asked, interrupt, |_| false);

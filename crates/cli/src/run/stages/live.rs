@@ -50,7 +50,7 @@ impl Parts<'_, '_> {
         if self.run.change(changes) {
             return Ok(());
         }
-        Err("no thread group runs whose load could change: the test is before or behind its load"
+        Err("no running thread group has a load that can change: the load has not begun, or is over"
             .into())
     }
 }

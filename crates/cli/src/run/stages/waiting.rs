@@ -97,7 +97,7 @@ impl Waiting {
         let verb = if active == 1 { "waits" } else { "wait" };
         let keys = if stopping { "Ctrl-C again" } else { "Ctrl-C twice" };
         Some(format!(
-            "the test is over, but {} still {verb} for an answer: {keys} ends the run without",
+            "the test is over, but {} still {verb} for an answer: {keys} ends the run at once",
             things(active, "user")
         ))
     }
@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(at(7, 4, 10_000), None);
         assert_eq!(at(8, 3, 14_900), None, "a sample ended");
         assert_eq!(at(8, 0, 20_000), None, "nobody waits");
-        let words = "the test is over, but 3 users still wait for an answer: Ctrl-C twice ends the run without";
+        let words = "the test is over, but 3 users still wait for an answer: Ctrl-C twice ends the run at once";
         assert_eq!(at(8, 3, 20_000).as_deref(), Some(words));
         let mut stopped = Waiting::new(None);
         assert_eq!(stopped.of(0, 1, 0, true), None);
