@@ -118,6 +118,12 @@ fn without_a_known_limit_the_load_that_held_is_the_first_sentence() {
     let sentences = said(&unknown, &known, (false, Some(44.0)));
     assert_eq!(sentences[0], format!("{held}; at 44 it did not."));
 
+    // The overload broke the target: what still succeeds says nothing about its limit.
+    let mut broken = probes();
+    broken[1].failed = 0.5;
+    let sentences = said(&broken, &known, (false, Some(44.0)));
+    assert_eq!(sentences[0], format!("{held}; at 44 it did not."));
+
     let only = [probe(Purpose::Light, 1.0, true), probe(Purpose::Confirm, 38.0, true)];
     for (unfinished, why) in [
         (true, "The search ended before anything larger was tried."),

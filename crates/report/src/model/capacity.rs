@@ -591,6 +591,10 @@ impl Searched<'_> {
             self.probes.iter().filter(sound).find(|probe| probe.purpose == purpose)
         };
         let (light, over) = (find(Purpose::Light)?, find(Purpose::Overload)?);
+        // The successful requests of a target that broke are those of the labels that still work.
+        if self.not_recovered_from.is_some() && over.failed > MUCH_FAILED {
+            return None;
+        }
         let best =
             self.probes.iter().filter(sound).map(|probe| probe.rate_per_s).fold(0.0, f64::max);
         let is_flat = !over.holds && over.rate_per_s > 0.9 * best && light.samples >= 20;
