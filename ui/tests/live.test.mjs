@@ -42,8 +42,8 @@ function page() {
   };
 }
 
-/** A server whose events the test sends one by one. */
-async function serve(read_only) {
+/** Starts a server whose events the test `t` sends one by one, and which ends with that test. */
+async function serve(t, read_only) {
   const state = { streams: [], controls: [], asked: [], broken: 0 };
   const server = createServer((request, response) => {
     const url = new URL(request.url, 'http://host');
@@ -71,7 +71,7 @@ async function serve(read_only) {
   state.url = `http://127.0.0.1:${server.address().port}/`;
   state.send = (id, event, data) => state.streams.at(-1).write(`id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
   state.close = () => server.closeAllConnections();
-  state.end = () => { server.closeAllConnections(); server.close(); };
+  t.after(() => { server.closeAllConnections(); server.close(); });
   return state;
 }
 
@@ -87,8 +87,8 @@ let chromium;
 before(async () => { chromium = await browser(); });
 after(() => chromium?.close());
 
-test('the page follows the run, changes it, and becomes its report', async () => {
-  const server = await serve(false);
+test('the page follows the run, changes it, and becomes its report', async (t) => {
+  const server = await serve(t, false);
   const { page: tab, noted, close } = await open(chromium, `${server.url}#t=${TOKEN}`);
   await until(() => server.streams.length > 0);
   assert.equal(await tab.evaluate(() => location.hash), '', 'the token leaves the address');
@@ -120,11 +120,10 @@ test('the page follows the run, changes it, and becomes its report', async () =>
   const errors = noted.errors.filter((text) => !/ERR_(EMPTY_RESPONSE|CONNECTION|INCOMPLETE|NETWORK|SOCKET)/.test(text));
   assert.deepEqual([errors, noted.dialogs], [[], []]);
   await close();
-  server.end();
 });
 
-test('a read-only link has no controls, and a wrong token is told', async () => {
-  const server = await serve(true);
+test('a read-only link has no controls, and a wrong token is told', async (t) => {
+  const server = await serve(t, true);
   const good = await open(chromium, `${server.url}#t=${TOKEN}`);
   await until(() => server.streams.length > 0);
   assert.equal(await good.page.locator('.controls').count(), 0);
@@ -132,11 +131,10 @@ test('a read-only link has no controls, and a wrong token is told', async () => 
   const bad = await open(chromium, `${server.url}#t=wrong`);
   await until(async () => /Invalid or expired/.test(await bad.page.locator('main').innerText()));
   await bad.close();
-  server.end();
 });
 
-test('figures have their names, a quota has a lamp, and the verdict is what the server says', async () => {
-  const server = await serve(true);
+test('figures have their names, a quota has a lamp, and the verdict is what the server says', async (t) => {
+  const server = await serve(t, true);
   const { page: tab, noted, close } = await open(chromium, `${server.url}#t=${TOKEN}`);
   await until(() => server.streams.length > 0);
   const text = async (where) => (await tab.locator(where).innerText()).replace(/\s+/g, ' ');
@@ -167,11 +165,10 @@ test('figures have their names, a quota has a lamp, and the verdict is what the 
   assert.match(await text('dl.now'), /响应时间 p95/);
   assert.deepEqual([noted.errors, noted.dialogs], [[], []]);
   await close();
-  server.end();
 });
 
-test('labels of the last seconds have a table, in both languages', async () => {
-  const server = await serve(true);
+test('labels of the last seconds have a table, in both languages', async (t) => {
+  const server = await serve(t, true);
   const row = (name, more = {}) => ({ name, transaction: false, folded: 0, rate_per_s: 40, p95_us: 43_500, error_share: 0, share_of_time: 0.75, ...more });
   for (const width of [1280, 390]) {
     const streams = server.streams.length;
@@ -192,5 +189,4 @@ test('labels of the last seconds have a table, in both languages', async () => {
     assert.deepEqual([noted.errors, noted.dialogs], [[], []]);
     await close();
   }
-  server.end();
 });

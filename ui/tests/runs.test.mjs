@@ -32,9 +32,9 @@ function folder() {
 const rows = (page) => page.locator('.runs tbody tr');
 const row = (page, text) => page.locator('.runs tbody tr', { hasText: new RegExp(`(?<!compare-)${text}`) });
 
-test('runs are found, opened, compared, named and deleted', { timeout: 120_000 }, async () => {
+test('runs are found, opened, compared, named and deleted', { timeout: 120_000 }, async (t) => {
   const runs = folder();
-  const server = await serves(runs);
+  const server = await serves(t, runs);
   const { page, noted, close } = await open(chromium, server.full);
   await until(async () => (await rows(page).count()) === 3);
   assert.equal(await page.evaluate(() => location.hash), '');
@@ -100,11 +100,10 @@ test('runs are found, opened, compared, named and deleted', { timeout: 120_000 }
   assert.deepEqual([noted.errors, noted.dialogs], [[], []]);
   assert.deepEqual(noted.requests.filter((url) => !url.startsWith(server.origin)), []);
   await close();
-  server.end();
 });
 
-test('the list is accessible and fits its window, and the other link only reads', { timeout: 120_000 }, async () => {
-  const server = await serves(folder());
+test('the list is accessible and fits its window, and the other link only reads', { timeout: 120_000 }, async (t) => {
+  const server = await serves(t, folder());
   for (const [name, options] of Object.entries({ light: {}, dark: { colorScheme: 'dark' }, narrow: { viewport: { width: 390, height: 844 } } })) {
     const { page, noted, close } = await open(chromium, server.full, options);
     await until(async () => (await rows(page).count()) === 3);
@@ -131,10 +130,9 @@ test('the list is accessible and fits its window, and the other link only reads'
   const bad = await open(chromium, `${server.origin}/#t=wrong`);
   await until(async () => /Invalid or expired/.test(await bad.page.locator('main').innerText()));
   await bad.close();
-  server.end();
 });
 
-test('a plan with several runs has a trend of its judged time, with verdicts and versions', { timeout: 120_000 }, async () => {
+test('a plan with several runs has a trend of its judged time, with verdicts and versions', { timeout: 120_000 }, async (t) => {
   const runs = folder();
   const change = (name, p99, holds, version) => {
     const file = join(runs, name, 'summary.json');
@@ -148,7 +146,7 @@ test('a plan with several runs has a trend of its judged time, with verdicts and
   change('20260101-100000-checkout', 100, true, '0.1.0');
   change('20260102-100000-checkout', 200, true, '0.1.0');
   change('20260103-100000-search', 250, false, '0.2.0');
-  const server = await serves(runs);
+  const server = await serves(t, runs);
   for (const [name, options] of Object.entries({ wide: {}, middle: { viewport: { width: 800, height: 900 } }, narrow: { viewport: { width: 390, height: 844 } } })) {
     const { page, noted, close } = await open(chromium, server.full, options);
     await until(async () => (await page.locator('.trends tbody tr').count()) === 1);
@@ -170,10 +168,9 @@ test('a plan with several runs has a trend of its judged time, with verdicts and
     assert.deepEqual(noted.errors, []);
     await close();
   }
-  server.end();
 });
 
-test('thousands of runs are listed without a browser that stands still', { timeout: 180_000 }, async () => {
+test('thousands of runs are listed without a browser that stands still', { timeout: 180_000 }, async (t) => {
   const runs = mkdtempSync(join(tmpdir(), 'throng-ui-'));
   const summary = readFileSync(join(run, 'summary.json'), 'utf8');
   for (let n = 0; n < 3000; n += 1) {
@@ -182,7 +179,7 @@ test('thousands of runs are listed without a browser that stands still', { timeo
     for (const file of ['seconds.jsonl', 'properties.txt']) writeFileSync(join(one, file), '');
     writeFileSync(join(one, 'summary.json'), summary);
   }
-  const server = await serves(runs);
+  const server = await serves(t, runs);
   const { page, noted, close } = await open(chromium, server.full);
   await page.evaluate(() => { globalThis.long = 0; new PerformanceObserver((list) => list.getEntries().forEach((entry) => { globalThis.long = Math.max(globalThis.long, entry.duration); })).observe({ type: 'longtask', buffered: true }); });
   await until(async () => /of 3000/.test(await page.locator('.pager').innerText()));
@@ -194,5 +191,4 @@ test('thousands of runs are listed without a browser that stands still', { timeo
   console.log(`longest task with 3 000 runs: ${Math.round(await page.evaluate(() => globalThis.long))} ms`);
   assert.deepEqual(noted.errors, []);
   await close();
-  server.end();
 });

@@ -25,9 +25,10 @@ export async function shot(page, name) {
   await page.screenshot({ path: join(process.env.SHOTS, `${name}.png`), fullPage: true });
 }
 
-/** Starts a program. Resolves with the first match of the pattern in its output. */
-function says(line, pattern, folder) {
+/** Starts a program, which ends with the test `t`. Resolves with the first match of the pattern in its output. */
+function says(t, line, pattern, folder) {
   const child = spawn(throng, line, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+  t.after(() => child.kill());
   process.on('exit', () => child.kill());
   const ended = new Promise((done) => child.on('exit', (code) => done(code)));
   let said = '';
@@ -46,21 +47,20 @@ function says(line, pattern, folder) {
 
 const LINKS = /(http:\/\/\S+)\s[^]*?(http:\/\/\S+)\s/;
 
-/** Starts a run with a live page, against a bundled target that fails now and then. */
-export async function runs({ seconds, users }) {
+/** Starts a run with a live page for the test `t`, against a bundled target that fails now and then. */
+export async function runs(t, { seconds, users }) {
   const folder = mkdtempSync(join(tmpdir(), 'throng-ui-'));
-  const target = says(['target', 'service', '--port', '0', '--seconds', '120', '--option', 'workers=3', '--option', 'ms=10'], /listening on \S*:(\d+)/, folder);
+  const target = says(t, ['target', 'service', '--port', '0', '--seconds', '120', '--option', 'workers=3', '--option', 'ms=10'], /listening on \S*:(\d+)/, folder);
   const [, port] = await target.found;
-  const run = says(['run', join(root, 'targets/tests/plans/users.jmx'), '--web', '--runs', folder, `-Jport=${port}`, `-Jusers=${users}`, '-Jrampup=2', `-Jduration=${seconds}`,
+  const run = says(t, ['run', join(root, 'targets/tests/plans/users.jmx'), '--web', '--runs', folder, `-Jport=${port}`, `-Jusers=${users}`, '-Jrampup=2', `-Jduration=${seconds}`,
     '--fail', 'p99 < 10s', '--fail', 'error% < 0.1 for label GET', '--abort-if', 'error% > 99 over 30s'], LINKS, folder);
   const [, full, read] = await run.found;
-  run.ended.then(() => target.child.kill());
   return { full, read, origin: new URL(full).origin, ended: run.ended, folder };
 }
 
-/** Starts a server for the runs in a folder. */
-export async function serves(folder) {
-  const server = says(['web', folder], LINKS, folder);
+/** Starts a server for the runs in a folder, which ends with the test `t`. */
+export async function serves(t, folder) {
+  const server = says(t, ['web', folder], LINKS, folder);
   const [, full, read] = await server.found;
-  return { full, read, origin: new URL(full).origin, end: () => server.child.kill() };
+  return { full, read, origin: new URL(full).origin };
 }

@@ -22,8 +22,8 @@ async function accessible(page) {
 
 const overflows = (page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 
-test('the live page of a run shows it, changes it, and becomes its report', { timeout: 120_000 }, async () => {
-  const run = await runs({ seconds: 600, users: 6 });
+test('the live page of a run shows it, changes it, and becomes its report', { timeout: 120_000 }, async (t) => {
+  const run = await runs(t, { seconds: 600, users: 6 });
   const wide = await open(chromium, run.full);
   const narrow = await open(chromium, run.read, { viewport: { width: 390, height: 844 } });
   const dark = await open(chromium, run.read, { colorScheme: 'dark' });

@@ -18,8 +18,8 @@ const entry = (id, criteria, more = {}) => ({
   words: null, doubtful: false, of: null, a: null, criteria, judged: null, program: '0.1.0', end: null, samples: 100, rate_per_s: 10, p95_us: id * 1e5, error_share: 0, ...more,
 });
 
-/** A server of a list. `change` replaces entries and announces the new version. */
-async function serve(entries) {
+/** Starts a server of a list, which ends with the test `t`. `change` replaces entries and announces the new version. */
+async function serve(t, entries) {
   let version = 1;
   let stream = null;
   const server = createServer((request, response) => {
@@ -34,21 +34,22 @@ async function serve(entries) {
     return void response.writeHead(url.pathname === '/favicon.ico' ? 200 : 404).end();
   });
   await new Promise((done) => server.listen(0, '127.0.0.1', done));
+  t.after(() => { server.closeAllConnections(); server.close(); });
   const change = (...changed) => {
     entries = entries.map((one) => changed.find((other) => other.id === one.id) ?? one);
     version += 1;
     stream.write(`event: changed\ndata: ${version}\n\n`);
   };
-  return { url: `http://127.0.0.1:${server.address().port}/#t=abc`, isFollowed: () => stream !== null, change, end: () => { server.closeAllConnections(); server.close(); } };
+  return { url: `http://127.0.0.1:${server.address().port}/#t=abc`, isFollowed: () => stream !== null, change };
 }
 
 let chromium;
 before(async () => { chromium = await browser(); });
 after(() => chromium?.close());
 
-test('undecided criteria are neither met nor not met, and an unchanged trend is not drawn anew', async () => {
+test('undecided criteria are neither met nor not met, and an unchanged trend is not drawn anew', async (t) => {
   const running = entry(4, null, { state: 'running', plan: 'other.jmx' });
-  const server = await serve([entry(1, { met: 2, of: 2 }), entry(2, { met: 1, of: 2, undecided: 1 }), entry(3, { met: 0, of: 2, undecided: 1 }), running]);
+  const server = await serve(t, [entry(1, { met: 2, of: 2 }), entry(2, { met: 1, of: 2, undecided: 1 }), entry(3, { met: 0, of: 2, undecided: 1 }), running]);
   const { page: tab, noted, close } = await open(chromium, server.url);
   const text = async (where) => (await tab.locator(where).innerText()).replace(/\s+/g, ' ');
   await until(async () => server.isFollowed() && (await tab.locator('.trends tbody tr').count()) === 1);
@@ -69,5 +70,4 @@ test('undecided criteria are neither met nor not met, and an unchanged trend is 
   assert.match(await text('.trends tbody'), /2 达标 1 无法判定/);
   assert.deepEqual(noted.errors, []);
   await close();
-  server.end();
 });
