@@ -43,6 +43,6 @@ pub use figures::Figures;
 pub use loss::{Loss, Missed};
 pub use message::{FromWorker, Report, Share, ToWorker, VERSION};
 pub use processes::Processes;
-pub use size::{RESERVE, held_per_process, workers_for};
+pub use size::{RESERVE, held_per_process, raise_descriptors, workers_for};
 pub use threads::Threads;
 pub use worker::{ALLOWED, Java, StartJava, main, serve};

@@ -19,6 +19,7 @@ use stats::jtl::Columns;
 
 use crate::frame::{self, Incoming};
 use crate::message::{FromWorker, Report, Share, ToWorker, VERSION};
+use crate::size::raise_descriptors;
 
 /// Maximum wait for an event of the engine. Events wake the worker earlier.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -262,13 +263,4 @@ fn compile(
     plan::compile::compile(&document, &settings)
         .plan
         .ok_or_else(|| "cannot compile the plan".to_string())
-}
-
-/// Raises the limit of open files as far as the system allows. Returns the limit.
-pub(crate) fn raise_descriptors() -> u64 {
-    use rustix::process::{Resource, getrlimit, setrlimit};
-    let mut limit = getrlimit(Resource::Nofile);
-    limit.current = limit.maximum;
-    let _ = setrlimit(Resource::Nofile, limit);
-    getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }

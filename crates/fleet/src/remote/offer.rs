@@ -1,7 +1,7 @@
 //! The resources that an agent offers, by which shares are distributed.
 
 use super::wire::Offer;
-use crate::worker::raise_descriptors;
+use crate::size::raise_descriptors;
 
 /// Returns the resources of this process and its machine.
 pub(crate) fn offered() -> Offer {
