@@ -730,6 +730,8 @@ fn words(refusal: Refusal, record: &Record, steady: &Steady) -> String {
             )
         }
         Refusal::FewBlocks { blocks } => {
+            // Rounded down: 4.96 must not be printed as the 5 that are needed.
+            let blocks = (blocks * 10.0).floor() / 10.0;
             format!(
                 "{}seconds depend on each other for so long that the run is worth {blocks:.1} of them; 5 are needed for intervals",
                 if steady.warm_up.unsteady { "the run did not become steady: " } else { "" }

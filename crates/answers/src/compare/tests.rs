@@ -564,3 +564,14 @@ fn no_interval_is_below_a_loss_of_everything() {
     println!("{outside} of {checked} intervals do not contain their estimate");
     assert!(checked > 100, "{checked}");
 }
+
+#[test]
+fn too_few_independent_seconds_are_not_rounded_up_to_the_number_that_is_needed() {
+    let record = run(1, 1.0, 0.0, 120);
+    let steady = crate::steady::steady(&record);
+    for (blocks, shown) in [(4.96, "worth 4.9 of them; 5 are"), (1.25, "worth 1.2 of them; 5 are")]
+    {
+        let words = super::words(Refusal::FewBlocks { blocks }, &record, &steady);
+        assert!(words.contains(shown), "{words}");
+    }
+}
