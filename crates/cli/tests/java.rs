@@ -252,6 +252,17 @@ fn without_jars_both_ways_to_them_are_named_and_the_rest_runs_on_demand() {
     assert!(refused.err.contains("Users > Script [JSR223Sampler]"), "{refused:?}");
     let checked = without_jars(&program, "check script.jmx");
     assert_eq!(checked.code, 3, "{checked:?}");
+    for words in [
+        "Java is needed for 1 element (Script)",
+        "\nCannot run without Java (1)\n",
+        "an element cannot run. --skip-unsupported runs it without.",
+    ] {
+        assert!(checked.out.contains(words), "{words}: {checked:?}");
+    }
+    let refused = without_jars(&program, "preflight script.jmx");
+    assert_eq!(refused.code, 3, "{refused:?}");
+    let sized = without_jars(&program, "preflight script.jmx --skip-unsupported");
+    assert!(sized.code == 0 && sized.out.starts_with("Load: 1 user"), "{sized:?}");
     let skipped = without_jars(&program, "run script.jmx --skip-unsupported -l out.jtl");
     assert_eq!(skipped.code, 0, "{skipped:?}");
     assert!(skipped.err.contains("Users > Script [JSR223Sampler]"), "{skipped:?}");

@@ -460,3 +460,56 @@ fn the_size_of_a_message_is_read_from_the_plan() {
     let report = json(&program.run(&["preflight", "ws.jmx", "--json"]).out);
     assert_eq!(report["demand"]["message"], 5000, "{report}");
 }
+
+/// Returns a plan with two thread groups of one user each, whose WebSockets lead to ports 8123 and 8124 of a host.
+fn two_groups() -> String {
+    let one = plan("1", "chat.example");
+    let (before, rest) = one.split_once("<ThreadGroup").expect("a group");
+    let end = "</hashTree></hashTree></jmeterTestPlan>";
+    let first = rest.strip_suffix(end).expect("the end of the plan");
+    let second = first.replace("testname=\"users\"", "testname=\"guests\"").replace("8123", "8124");
+    format!("{before}<ThreadGroup{first}<ThreadGroup{second}{end}")
+}
+
+#[test]
+fn users_are_spread_over_the_groups_that_the_project_file_keeps() {
+    let program = Program::new();
+    program.write("ws.jmx", &two_groups());
+    let demand = || {
+        let ended = program.run(&["preflight", "ws.jmx", "--users", "100", "--json"]);
+        let demand = json(&ended.out)["demand"].clone();
+        (demand["websockets"].clone(), demand["destinations"].clone())
+    };
+    let (first, second) = ("chat.example:8123", "chat.example:8124");
+    assert_eq!(demand(), (100.into(), serde_json::json!([first, second])));
+    program.write("throng.toml", "[load.scenario]\nguests = 'off'\n");
+    assert_eq!(demand(), (100.into(), serde_json::json!([first])));
+}
+
+#[test]
+fn the_number_of_worker_processes_is_that_of_a_run_with_the_same_properties() {
+    let program = Program::new();
+    let workers = |line: &[&str]| {
+        let ended = program.run(&[line, &["--json"]].concat());
+        json(&ended.out)["workers"].clone()
+    };
+    assert_eq!(workers(&["preflight", "plan.jmx"]), 1);
+    assert_eq!(workers(&["preflight", "plan.jmx", "-Jthrong.workers=3"]), 3);
+    assert_eq!(workers(&["preflight", "--users", "5", "-Jthrong.workers=3"]), 3);
+    program.write("throng.toml", "[properties]\nthrong.workers = 2\n");
+    assert_eq!(workers(&["preflight", "plan.jmx"]), 2);
+}
+
+#[test]
+fn criteria_that_no_sample_can_meet_are_refused_as_by_check_and_run() {
+    let program = Program::new();
+    program.write("throng.toml", "[thresholds]\nfail = ['p99 < 1s for label Slep']\n");
+    for (verb, code) in [("check", 3), ("preflight", 3), ("run", 4)] {
+        let ended = program.run(&[verb, "plan.jmx"]);
+        assert_eq!(ended.code, code, "{verb}: {ended:?}");
+        let words = ended.out.clone() + &ended.err;
+        assert!(words.contains("did you mean \"Sleep\"?"), "{verb}: {ended:?}");
+    }
+    let refused = json(&program.run(&["preflight", "plan.jmx", "--json"]).out);
+    assert_eq!(refused["plan"]["findings"][0]["code"], "criterion", "{refused}");
+}

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::args::outputs::Promised;
+use crate::inputs::load;
 use crate::inputs::properties::{Setting, Sources};
 use crate::judge::criteria::Criteria;
 use crate::judge::verdict::Lang;
@@ -85,7 +86,7 @@ pub(crate) struct Report {
 impl Request {
     /// Returns the plan's folder, to which file names in the plan are relative.
     pub(crate) fn folder(&self) -> PathBuf {
-        self.plan.parent().map(Path::to_path_buf).unwrap_or_default()
+        load::folder(&self.plan)
     }
 
     /// Returns the output files that the user named, each with its option.

@@ -10,7 +10,6 @@ mod several;
 
 pub(crate) use self::files::{MissingFiles, missing as missing_files, missing_in};
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use engine::offload::Finding;
@@ -27,9 +26,9 @@ use crate::args::flags::CheckFlags;
 use crate::args::outputs::{self, Promised};
 use crate::args::project;
 use crate::args::request::Request;
-use crate::checks::preflight::demand;
+use crate::checks::preflight::demand::{self, Demand, Given};
 use crate::exit::Exit;
-use crate::inputs::load::{self, Loaded};
+use crate::inputs::load::{self, Loaded, Prepared};
 use crate::inputs::properties::{Meant, Properties, Readers, honoured, why_not};
 use crate::inputs::{asked_load, java, plugins};
 use crate::judge::criteria;
@@ -89,7 +88,7 @@ fn check_all(mut flags: CheckFlags) -> Exit {
         _ => terminal::out(&several::text(&checks, flags.quiet)),
     }
     let exit = Exit::first(checks.iter().map(|(_, result)| match result {
-        Ok(checked) if runs(&checked.loaded) => Exit::Ok,
+        Ok(checked) if checked.loaded.runs() => Exit::Ok,
         Ok(_) => Exit::Plan,
         Err(_) => Exit::Usage,
     }));
@@ -110,9 +109,12 @@ fn fail(message: &str) -> Exit {
 
 /// A plan with the results of its check.
 pub(crate) struct Checked {
-    pub(crate) loaded: Loaded,
+    loaded: Loaded,
     /// Properties with which the plan was checked. If no Java is available, they say so to the plan.
-    pub(crate) properties: Properties,
+    properties: Properties,
+    /// Resources that a run of the plan needs. `None` if the plan cannot be compiled. The error is the reason why the
+    /// source addresses cannot be used.
+    pub(crate) demand: Option<Result<Demand, String>>,
     /// Findings about the part of the plan that runs in Java.
     java: Option<OfJava>,
     /// Messages about properties without effect.
@@ -130,75 +132,76 @@ impl Checked {
         project::apply(&mut request)?;
         // The plan is read only once, because a pipe cannot be read a second time.
         let (path, bytes) = load::read_quietly(&request.plan)?;
-        let mut checked = Self::of_bytes(&request, (&path, bytes.clone()), flags.run_java)?;
-        checked.look_at_samples(&request, &path, bytes);
+        let given = Given::default();
+        let mut checked = Self::of_bytes(&request, (&path, bytes.clone()), given, flags.run_java)?;
+        checked.look_at_data(&path, bytes);
         Ok(checked)
     }
 
-    /// Adds findings about samples that no run of the plan would produce: samples that a criterion needs, or any
-    /// samples.
-    fn look_at_samples(&mut self, request: &Request, path: &Path, bytes: Vec<u8>) {
+    /// Adds a finding if no run of the plan would produce samples, because its data files are missing.
+    fn look_at_data(&mut self, path: &Path, bytes: Vec<u8>) {
         let Self { loaded, properties, .. } = self;
-        let Some(plan) = &loaded.plan else { return };
-        let unknown = criteria::unknown_labels(&request.criteria, plan);
-        let series = criteria::unknown_series(&request.criteria, properties);
-        let unknown =
-            unknown.into_iter().chain(series).map(|words| Diag::error("criterion", words));
-        let all: HashMap<String, String> =
-            properties.all().map(|(key, value)| (key.into(), value.into())).collect();
         // If the plan has a setUp group, that group may create the file.
-        let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-        let found = (!plan.has_groups_aside)
-            .then(|| files::without_data(&loaded.name, bytes, &all, &folder))
-            .flatten();
-        loaded.diags.extend(unknown.chain(found));
+        if loaded.plan.as_ref().is_some_and(|plan| !plan.has_groups_aside) {
+            let (all, folder) = (properties.to_map(), load::folder(path));
+            loaded.diags.extend(files::without_data(&loaded.name, bytes, &all, &folder));
+        }
     }
 
-    /// Checks the plan of a request, whose project file was already read. The error is a message for the user.
-    pub(crate) fn of_request(request: &Request, run_java: bool) -> Result<Self, String> {
+    /// Checks the plan of a request, whose project file was already read, and computes its demand with the given
+    /// options. The error is a message for the user.
+    pub(crate) fn of_request(request: &Request, given: Given) -> Result<Self, String> {
         let (path, bytes) = load::read_quietly(&request.plan)?;
-        Self::of_bytes(request, (&path, bytes), run_java)
+        Self::of_bytes(request, (&path, bytes), given, false)
     }
 
     /// Checks the plan of a request, given the path and content of the plan.
     fn of_bytes(
         request: &Request,
         (path, bytes): (&Path, Vec<u8>),
+        given: Given,
         run_java: bool,
     ) -> Result<Self, String> {
-        let Request { sources, load: given, .. } = request;
         let now_ms = jiff::Timestamp::now().as_millisecond();
-        let (mut properties, warnings) = Properties::load(sources, now_ms)?;
+        let (mut properties, warnings) = Properties::load(&request.sources, now_ms)?;
         for warning in &warnings {
             terminal::warning(warning);
         }
         properties.complaint().map_or(Ok(()), Err)?;
-        java::note_plugins(&mut properties, &bytes);
-        let mut loaded = load::load(path, bytes.clone(), &properties);
-        let without = no_java(&loaded, &properties)
-            .and_then(|words| Some((words, load_without(path, bytes.clone(), &mut properties)?)));
-        if let Some((words, without)) = without {
-            loaded = without;
-            loaded.diags.push(Diag::warning("java", words));
-        }
-        let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-        let all: HashMap<String, String> =
-            properties.all().map(|(key, value)| (key.into(), value.into())).collect();
-        let missing = files::missing(&loaded, bytes, &all, &folder);
+        let Prepared { mut loaded, java, no_java } = load::prepare(path, &bytes, &mut properties);
+        loaded.diags.extend(no_java.map(|words| Diag::warning("java", words)));
+        let given = Given {
+            properties: properties.to_map(),
+            folder: load::folder(path),
+            workers: properties.workers(request.workers).map(u64::from),
+            ..given
+        };
+        let missing = files::missing(&loaded, bytes, &given.properties, &given.folder);
         loaded.diags.extend(missing);
-        let load = asked_load::of_plan(&loaded, &properties, path, given)?;
+        let load = asked_load::of_plan(&loaded, &properties, path, &request.load)?;
         let (evaluated, load) = load.unzip();
-        if let Some(plan) = &loaded.plan {
-            let mut odd = demand::odd_numbers(plan, all, folder);
+        let by_group = evaluated.as_ref().map(|evaluated| evaluated.at_once_by_group().collect());
+        let given = Given { by_group, ..given };
+        let mut demand = loaded.plan.as_ref().map(|plan| demand::of_plan(plan, &given));
+        if let (Some(plan), Some(Ok(demand))) = (&loaded.plan, &mut demand) {
+            let mut odd = std::mem::take(&mut demand.odd_numbers);
             if let Some(evaluated) = &evaluated {
-                odd.retain(|one| !asked_load::voids(given, plan, evaluated, one));
+                odd.retain(|one| !asked_load::voids(&request.load, plan, evaluated, one));
             }
             let odd = odd.into_iter().map(|one| Diag::warning("bad-number", one.message));
             loaded.diags.extend(odd);
         }
-        let java = look_at_java(&mut loaded, &properties, path, run_java);
+        let java =
+            java.and_then(|java| look_at_java(&mut loaded, java, &properties, path, run_java));
+        if let Some(plan) = &loaded.plan {
+            let labels = criteria::unknown_labels(&request.criteria, plan);
+            let series = criteria::unknown_series(&request.criteria, &properties);
+            let unknown = [labels, series].concat().into_iter();
+            loaded.diags.extend(unknown.map(|words| Diag::error("criterion", words)));
+        }
         let unheeded = unheeded(&properties, &loaded);
-        Ok(Self { loaded, properties, java, unheeded, load: load.unwrap_or_default() })
+        let load = load.unwrap_or_default();
+        Ok(Self { loaded, properties, demand, java, unheeded, load })
     }
 
     /// Prints the report of a single plan.
@@ -210,7 +213,7 @@ impl Checked {
         }
         if flags.quiet {
             terminal::out(&loaded.findings(tty::output_colour()));
-            if !runs(loaded) {
+            if !loaded.runs() {
                 terminal::out(&verdict(loaded));
             }
         } else {
@@ -239,7 +242,7 @@ impl Checked {
     /// unless the output is JSON, and the reasons why the plan would not run.
     pub(crate) fn admits(&self, as_json: bool, skip_unsupported: bool) -> bool {
         let loaded = &self.loaded;
-        let runs = if skip_unsupported { loaded.is_valid() } else { runs(loaded) };
+        let runs = if skip_unsupported { loaded.is_valid() } else { loaded.runs() };
         if as_json {
             return runs;
         }
@@ -333,29 +336,6 @@ pub(crate) fn not_on_hosts(
     kept.map(line).collect()
 }
 
-fn runs(loaded: &Loaded) -> bool {
-    loaded.is_valid() && loaded.obstacles().next().is_none()
-}
-
-/// Returns the reason why no Java is available for a plan that could use it.
-fn no_java(loaded: &Loaded, properties: &Properties) -> Option<String> {
-    let plan = loaded.plan.as_ref()?;
-    java::needed(plan, |key| properties.get(key).map(str::to_owned)).err()
-}
-
-/// Loads the plan without Java. Returns `None` if the plan then has elements that cannot run. A plan that can be
-/// loaded needs Java only for functions that may belong to a plug-in.
-fn load_without(path: &Path, bytes: Vec<u8>, properties: &mut Properties) -> Option<Loaded> {
-    let mut none = properties.clone();
-    none.leave_java_out();
-    let loaded = load::load(path, bytes, &none);
-    if loaded.obstacles().next().is_some() {
-        return None;
-    }
-    *properties = none;
-    Some(loaded)
-}
-
 /// Findings about the part of a plan that runs in Java.
 struct OfJava {
     /// Names of the elements that run in Java, with the Java installation and jars that run them.
@@ -368,31 +348,24 @@ struct OfJava {
 const UNKNOWN: &str = "whether its classes can be loaded and its scripts compile is unknown: --run-java has Java look, which loads the plan's jars \
                        and compiles its scripts";
 
-/// Checks the elements that would run in Java, if there are any. Adds their problems to the findings.
+/// Checks the elements that run in Java. Adds their problems to the findings.
 fn look_at_java(
     loaded: &mut Loaded,
+    needed: java::Needed,
     properties: &Properties,
     path: &Path,
     run: bool,
 ) -> Option<OfJava> {
     let plan = loaded.plan.as_ref()?;
-    let get = |key: &str| properties.get(key).map(str::to_owned);
-    let (known, diags) = match java::needed(plan, get) {
-        Ok(None) => return None,
-        Ok(Some(needed)) => {
-            let known = OfJava { place: needed.place.clone(), looked: run };
-            let diags = if run {
-                ask_java(plan, needed, properties, path)
-                    .unwrap_or_else(|words| vec![Diag::error("java", words)])
-            } else {
-                look_for_classes(plan, &needed)
-            };
-            (Some(known), diags)
-        }
-        Err(words) => (None, vec![Diag::error("java", words)]),
+    let known = OfJava { place: needed.place.clone(), looked: run };
+    let diags = if run {
+        ask_java(plan, needed, properties, path)
+            .unwrap_or_else(|words| vec![Diag::error("java", words)])
+    } else {
+        look_for_classes(plan, &needed)
     };
     loaded.diags.extend(diags);
-    known
+    Some(known)
 }
 
 /// Returns findings about the plan's classes without starting Java: classes that no jar contains, and errors in the
@@ -429,7 +402,7 @@ fn ask_java(
     let mut diags: Vec<_> =
         machine.warnings.into_iter().map(|text| Diag::warning("class-path", text)).collect();
     let mut options = engine::Options {
-        properties: properties.all().map(|(key, value)| (key.into(), value.into())).collect(),
+        properties: properties.to_map(),
         offload: Some(machine.offload),
         ..engine::Options::default()
     };
@@ -470,7 +443,8 @@ fn text(loaded: &Loaded, java: Option<&OfJava>) -> String {
         if elements.is_empty() {
             continue;
         }
-        out.push_str(&format!("\n{} ({})\n", heading(level), elements.len()));
+        let heading = heading(level, loaded.has_java());
+        out.push_str(&format!("\n{heading} ({})\n", elements.len()));
         out.push_str(&elements_lines(&loaded.name, elements));
     }
     out.push('\n');
@@ -509,9 +483,10 @@ fn element_lines(file: &str, element: &Support) -> String {
     out
 }
 
-fn heading(level: Level) -> &'static str {
+fn heading(level: Level, has_java: bool) -> &'static str {
     match level {
         Level::Unsupported => "Cannot run",
+        Level::Jvm if !has_java => "Cannot run without Java",
         Level::Jvm => "Runs in Java",
         Level::Ignored => "Left out, without effect on the load or its checking",
         Level::Native => "Runs natively",
@@ -588,7 +563,7 @@ fn json<'a>(
     let count = |level| loaded.support.iter().filter(|element| element.level == level).count();
     JsonReport {
         file: &loaded.name,
-        runs: runs(loaded),
+        runs: loaded.runs(),
         native: count(Level::Native),
         ignored: count(Level::Ignored),
         jvm: count(Level::Jvm),

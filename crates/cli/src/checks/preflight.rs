@@ -25,8 +25,7 @@ mod rules;
 mod settings;
 mod watched;
 
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use plan::number::OddNumber;
 use plan::plan::Plan;
@@ -60,6 +59,7 @@ pub(crate) fn run(flags: PreflightFlags) -> Exit {
     let mut request = Request {
         plan: flags.plan.clone().unwrap_or_default(),
         sources: flags.properties.sources(),
+        watch: flags.watch.iter().filter_map(|host| host.0.clone()).collect(),
         ..Request::default()
     };
     let asks_hosts_of_project = flags.watch.iter().any(|host| host.0.is_none());
@@ -68,12 +68,11 @@ pub(crate) fn run(flags: PreflightFlags) -> Exit {
     {
         return usage(&message);
     }
-    let given = flags.watch.iter().filter_map(|host| host.0.clone()).collect();
-    let mut watched = merged(given, std::mem::take(&mut request.watch));
     let mut demand = match demand_of(&flags, &request) {
         Ok(demand) => demand,
         Err(exit) => return exit,
     };
+    let mut watched = request.watch;
     watched.append(&mut demand.agents);
     if asks_hosts_of_project && watched.is_empty() {
         return usage(NO_HOSTS);
@@ -116,42 +115,30 @@ fn report(
     report
 }
 
-/// Merges the hosts of the command line with those of throng.toml that have other names.
-fn merged(mut hosts: Vec<watch::Host>, of_project: Vec<watch::Host>) -> Vec<watch::Host> {
-    for host in of_project {
-        if hosts.iter().all(|one| one.name != host.name) {
-            hosts.push(host);
-        }
-    }
-    hosts
-}
-
 /// Returns the demand of a plan that `throng run` would run, or of the requested number of users. The error is the exit
 /// code of a failure whose message is already printed.
 fn demand_of(flags: &PreflightFlags, request: &Request) -> Result<Demand, Exit> {
-    let demand = match &flags.plan {
-        None => {
-            let properties = Properties::load_or_tell(&request.sources).ok_or(Exit::Usage)?;
-            demand::without_plan(flags.users.unwrap_or_default(), &given(flags, &properties))
-        }
-        Some(path) => {
-            let checked = Checked::of_request(request, false).map_err(|message| usage(&message))?;
-            if !checked.admits(flags.json, flags.skip_unsupported) {
-                if flags.json {
-                    let refused = refused(&checked);
-                    terminal::json(&serde_json::to_string_pretty(&refused).unwrap_or_default());
-                }
-                return Err(Exit::Plan);
+    let given = Given {
+        users: flags.users,
+        sources: flags.source.clone(),
+        message: flags.message,
+        ..Given::default()
+    };
+    let demand = if flags.plan.is_some() {
+        let checked = Checked::of_request(request, given).map_err(|message| usage(&message))?;
+        if !checked.admits(flags.json, flags.skip_unsupported) {
+            if flags.json {
+                let refused = refused(&checked);
+                terminal::json(&serde_json::to_string_pretty(&refused).unwrap_or_default());
             }
-            let Some(plan) = &checked.loaded.plan else { return Err(Exit::Plan) };
-            let mut given = given(flags, &checked.properties);
-            given.folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-            if flags.users.is_none() && !request.load.is_empty() {
-                let users = users_of(plan, &given, &request.load);
-                given.by_group = Some(users.map_err(|message| usage(&message))?);
-            }
-            demand::of_plan(plan, &given)
+            return Err(Exit::Plan);
         }
+        checked.demand.ok_or(Exit::Plan)?
+    } else {
+        let properties = Properties::load_or_tell(&request.sources).ok_or(Exit::Usage)?;
+        let workers = properties.workers(request.workers).map(u64::from);
+        let given = Given { properties: properties.to_map(), workers, ..given };
+        demand::without_plan(flags.users.unwrap_or_default(), &given)
     };
     demand.map_err(|message| usage(&format!("source addresses: {message}")))
 }
@@ -174,40 +161,12 @@ fn refused(checked: &Checked) -> Value {
     })
 }
 
-/// Returns the properties and options that apply in addition to the plan.
-fn given(flags: &PreflightFlags, properties: &Properties) -> Given {
-    Given {
-        properties: properties.all().map(|(key, value)| (key.into(), value.into())).collect(),
-        folder: PathBuf::new(),
-        users: flags.users,
-        by_group: None,
-        sources: flags.source.clone(),
-        message: flags.message,
-    }
-}
-
 /// Raises the settings that are too small, or prints the changes only. With --json, standard output is reserved for the
 /// report.
 fn fix(report: &Report, dry_run: bool, json: bool) {
     let text =
         if dry_run { report.plan_of_changes() } else { report.change(Path::new("/proc/sys")) };
     terminal::write(if json { Stream::Err } else { Stream::Out }, &text);
-}
-
-/// Returns the simultaneous users of each thread group under a load of throng.toml that replaces the plan's.
-fn users_of(
-    plan: &Plan,
-    given: &Given,
-    load: &plan::load::LoadOverrides,
-) -> Result<Vec<u64>, String> {
-    let options = engine::Options {
-        properties: given.properties.clone(),
-        base_dir: given.folder.clone(),
-        ..engine::Options::default()
-    };
-    let mut evaluated = engine::evaluate(plan, &options);
-    evaluated.give(plan, load)?;
-    Ok(evaluated.at_once_by_group().collect())
 }
 
 /// Results of the preflight checks at the start of a run.
@@ -231,39 +190,30 @@ pub(crate) struct Look {
     pub(crate) receive_buffer: u64,
     /// Largest number of connections that the users hold.
     pub(crate) connections: u64,
+    /// Number of processes that run the users on this machine: the number that the user has set, or as many as the
+    /// connections need.
+    pub(crate) workers: u64,
+    /// Number of descriptors that a process may open.
+    pub(crate) descriptors: u64,
     /// Number of processors of the machine.
     pub(crate) processors: u64,
     /// Memory of the machine in bytes, within the limit of the control group.
     pub(crate) memory: u64,
 }
 
-/// Facts about the run that are known before it starts.
-#[derive(Debug)]
-pub(crate) struct About {
-    pub(crate) properties: HashMap<String, String>,
-    /// Folder of the plan.
-    pub(crate) folder: PathBuf,
-    /// Simultaneous users of each thread group, if they were already computed.
-    pub(crate) users: Option<Vec<u64>>,
-    /// Requested number of worker processes.
-    pub(crate) workers: Option<u64>,
-}
-
 /// Checks a plan that is about to run on this machine.
-pub(crate) fn look(plan: &Plan, about: About, host: &Host) -> Look {
-    let About { properties, folder, users: by_group, workers } = about;
-    let given = Given { properties, folder, users: None, by_group, ..Given::default() };
+pub(crate) fn look(plan: &Plan, given: &Given, host: &Host) -> Look {
     // The engine reports errors in the source addresses, so they are ignored here.
-    let (processors, memory) = (host.processors, host.memory_total);
-    let Ok(mut demand) = demand::of_plan(plan, &given) else {
-        return Look { processors, memory, ..Look::default() };
+    let Host { descriptors, processors, memory_total: memory, .. } = *host;
+    let Ok(mut demand) = demand::of_plan(plan, given) else {
+        return Look { descriptors, processors, memory, ..Look::default() };
     };
-    demand.workers = workers;
     let odd_numbers = std::mem::take(&mut demand.odd_numbers);
     let ports = rules::ports_there(&demand, host).filter(|_| demand.unknown_destinations == 0);
     let ports_each = host.local_ports().saturating_mul(demand.sources.max(1));
     let time_wait_reuse = host.time_wait_reuse;
     let (users, connections) = (demand.users, demand.connections());
+    let workers = rules::workers(&demand, host);
     let words = |f: &Finding| {
         let change = f.change.iter().map(finding::Change::way).chain(f.advice.clone());
         let what_to_do: Vec<_> = change.collect();
@@ -284,6 +234,8 @@ pub(crate) fn look(plan: &Plan, about: About, host: &Host) -> Look {
         time_wait_reuse,
         receive_buffer: host.tcp_rmem[1],
         connections,
+        workers,
+        descriptors,
         processors,
         memory,
     }
@@ -319,10 +271,7 @@ mod tests {
         let loaded = load::load(Path::new("p.jmx"), PLAN.as_bytes().to_vec(), &properties);
         let plan = loaded.plan.expect("a plan");
         let with = |users: u64| {
-            let users = Some(vec![users]);
-            let properties = HashMap::new();
-            let about = About { properties, folder: PathBuf::new(), users, workers: None };
-            look(&plan, about, &Host::now())
+            look(&plan, &Given { by_group: Some(vec![users]), ..Given::default() }, &Host::now())
         };
         let few = with(1);
         assert_eq!(few.warnings, Vec::<String>::new());

@@ -7,7 +7,7 @@ use plan::load::{LoadOverrides, LoadSettings};
 use plan::number::{OddNumber, Setting};
 use plan::plan::{Phase, Plan};
 
-use crate::inputs::load::Loaded;
+use crate::inputs::load::{self, Loaded};
 use crate::inputs::properties::Properties;
 
 /// Returns a line for each thread group whose load differs from the plan's.
@@ -62,8 +62,8 @@ pub(crate) fn of_plan(
         return Ok(None);
     };
     let options = engine::Options {
-        properties: properties.all().map(|(key, value)| (key.into(), value.into())).collect(),
-        base_dir: path.parent().map(Path::to_path_buf).unwrap_or_default(),
+        properties: properties.to_map(),
+        base_dir: load::folder(path),
         ..engine::Options::default()
     };
     let mut evaluated = engine::evaluate(plan, &options);

@@ -1,6 +1,5 @@
-//! Reads and compiles a plan file with its properties, for `throng check` and `throng run`.
+//! Reads and compiles a plan file with its properties, for all commands that run or inspect a plan.
 
-use std::collections::HashMap;
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
@@ -10,6 +9,7 @@ use plan::plan::Plan;
 use plan::support::{Level, Support};
 use stats::jtl::source::{Source, is_stream};
 
+use crate::inputs::java::{self, Needed};
 use crate::inputs::properties::Properties;
 use crate::print::render::{self, Colour};
 use crate::print::terminal;
@@ -38,6 +38,16 @@ impl Loaded {
     /// True if the plan was compiled and has no errors.
     pub(crate) fn is_valid(&self) -> bool {
         self.plan.is_some() && self.diags.iter().all(|diag| diag.severity < Severity::Error)
+    }
+
+    /// True if `throng run` would run the plan without `--skip-unsupported`.
+    pub(crate) fn runs(&self) -> bool {
+        self.is_valid() && self.obstacles().next().is_none()
+    }
+
+    /// True if elements that need Java run in Java. Otherwise they cannot run.
+    pub(crate) fn has_java(&self) -> bool {
+        self.java_backing
     }
 
     /// Returns the elements that cannot run and that would change the load or the checks.
@@ -118,7 +128,39 @@ fn standard_input() -> io::Result<Vec<u8>> {
     plan::input::read_stream(input)
 }
 
-/// Compiles the content of a plan file.
+/// Returns the folder of a plan file, to which file names in the plan are relative.
+pub(crate) fn folder(plan: &Path) -> PathBuf {
+    plan.parent().map(Path::to_path_buf).unwrap_or_default()
+}
+
+/// A plan that was compiled as a run compiles it.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    pub(crate) loaded: Loaded,
+    /// Java installation for the elements that need one. `None` if the plan needs no Java or no Java is available.
+    pub(crate) java: Option<Needed>,
+    /// Reason why no Java is available for a plan that needs one. Elements that need Java then cannot run.
+    pub(crate) no_java: Option<String>,
+}
+
+/// Compiles the content of a plan file for a run on this machine. Searches for Java if the plan needs it. The
+/// properties then contain the available plug-ins, and whether elements that need Java are left out.
+pub(crate) fn prepare(path: &Path, bytes: &[u8], properties: &mut Properties) -> Prepared {
+    java::note_plugins(properties, bytes);
+    let loaded = load(path, bytes.to_vec(), properties);
+    let get = |key: &str| properties.get(key).map(str::to_owned);
+    let needed = loaded.plan.as_ref().map_or(Ok(None), |plan| java::needed(plan, get));
+    match needed {
+        Ok(java) => Prepared { loaded, java, no_java: None },
+        Err(words) => {
+            properties.leave_java_out();
+            let loaded = load(path, bytes.to_vec(), properties);
+            Prepared { loaded, java: None, no_java: Some(words) }
+        }
+    }
+}
+
+/// Compiles the content of a plan file, without a search for Java.
 pub(crate) fn load(path: &Path, bytes: Vec<u8>, properties: &Properties) -> Loaded {
     let name = path.display().to_string();
     let (document, mut diags) = match jmx::parse(&name, bytes) {
@@ -150,12 +192,9 @@ fn java_backing(properties: &Properties) -> bool {
 }
 
 fn settings(path: &Path, properties: &Properties) -> Settings {
-    let java_backing = java_backing(properties);
-    let properties: HashMap<String, String> =
-        properties.all().map(|(key, value)| (key.to_string(), value.to_string())).collect();
     Settings {
-        properties,
-        folder: path.parent().map(Path::to_path_buf).unwrap_or_default(),
-        java_backing,
+        properties: properties.to_map(),
+        folder: folder(path),
+        java_backing: java_backing(properties),
     }
 }

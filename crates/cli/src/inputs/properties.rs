@@ -14,7 +14,7 @@ mod secret;
 pub(crate) use heeded::{honoured, why_not};
 pub(crate) use readers::{Meant, Readers};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use lang::property_file;
@@ -219,6 +219,18 @@ impl Properties {
     pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &str)> {
         let system = self.system.iter().filter(|(key, _)| !self.jmeter.contains_key(*key));
         self.jmeter.iter().chain(system).map(|(key, value)| (key.as_str(), value.as_str()))
+    }
+
+    /// Returns a copy of [`all`](Self::all) for the compiler and the engine.
+    pub(crate) fn to_map(&self) -> HashMap<String, String> {
+        self.all().map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
+    }
+
+    /// Returns the number of worker processes that the user has set: `given`, the value of `--workers`, or else
+    /// `throng.workers`. Returns `None` for 0, which means as many as the connections need.
+    pub(crate) fn workers(&self, given: u32) -> Option<u32> {
+        let of_property = u32::try_from(self.int("throng.workers", 0)).unwrap_or(0);
+        Some(if given > 0 { given } else { of_property }).filter(|workers| *workers > 0)
     }
 
     /// Formats the properties that the user has set as a property file for `-q`. System properties are written as

@@ -164,8 +164,7 @@ fn known_labels(
         return Ok(());
     };
     let loaded = load::load(plan, bytes, &properties);
-    let may_run = loaded.is_valid() && loaded.obstacles().next().is_none();
-    let Some(plan) = loaded.plan.as_ref().filter(|_| may_run) else { return Ok(()) };
+    let Some(plan) = loaded.plan.as_ref().filter(|_| loaded.runs()) else { return Ok(()) };
     let asked = Criteria { fail: criteria.to_vec(), ..Criteria::default() };
     match unknown_labels(&asked, plan) {
         unknown if unknown.is_empty() => Ok(()),

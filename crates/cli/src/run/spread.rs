@@ -11,13 +11,12 @@ use engine::{Evaluated, Line, Live, Made, Options, Run, StartError, Users};
 use fleet::remote::Agents;
 use fleet::{Bus, Figures, Fleet, Job, Loss, Processes};
 use plan::plan::Plan;
-use rustix::process::{Resource, getrlimit, setrlimit};
 use stats::Snapshot;
 use stats::process::Usage;
 
 use crate::args::request::Request;
+use crate::checks::preflight::Look;
 use crate::exit::Exit;
-use crate::inputs::properties::Properties;
 
 /// A run in progress, in this process or in workers.
 #[derive(Debug)]
@@ -64,32 +63,14 @@ pub(crate) struct Size {
     asked: bool,
 }
 
-/// Largest number of worker processes of a run.
+/// Largest number of worker processes of a run, also if `--overcommit` starts a run that needs more.
 const MOST_WORKERS: u32 = 1000;
 
-/// Returns the requested number of processes, or an error if it is too large.
-pub(crate) fn asked(request: &Request, properties: &Properties) -> Result<Option<u32>, String> {
-    let text = properties.get("throng.workers").map_or("", str::trim);
-    let given = match (request.workers, text) {
-        (0, "") => 0,
-        (0, text) => text.parse::<u32>().ok().filter(|n| *n <= MOST_WORKERS).ok_or_else(|| {
-            format!("the number of worker processes (--workers, throng.workers) is {text:?}; it must be 1 to {MOST_WORKERS}, or 0 for as many as needed")
-        })?,
-        (n, _) => n,
-    };
-    Ok((given > 0).then_some(given))
-}
-
 impl Size {
-    /// Returns the number of processes for this number of connections: the requested number, or as many as the
-    /// connections need.
-    pub(crate) fn of(asked: Option<u32>, connections: u64) -> Self {
-        let descriptors = raise_descriptors();
-        let workers = asked.unwrap_or_else(|| {
-            let needed = fleet::workers_for(connections, descriptors);
-            u32::try_from(needed).unwrap_or(MOST_WORKERS).min(MOST_WORKERS)
-        });
-        Self { workers, descriptors, asked: asked.is_some() }
+    /// Returns the size that the checks before the run have found. `asked` is true if the user has requested it.
+    pub(crate) fn new(found: &Look, asked: bool) -> Self {
+        let workers = u32::try_from(found.workers).unwrap_or(MOST_WORKERS).clamp(1, MOST_WORKERS);
+        Self { workers, descriptors: found.descriptors, asked }
     }
 
     /// Returns the message for the user about the processes, if there is one.
@@ -333,12 +314,4 @@ impl Spread {
             Self::Fleet(fleet, ..) => fleet.stopped_by_plan(),
         }
     }
-}
-
-/// Raises the limit of open files to the largest allowed value and returns it, because each user may hold connections.
-fn raise_descriptors() -> u64 {
-    let mut limit = getrlimit(Resource::Nofile);
-    limit.current = limit.maximum;
-    let _ = setrlimit(Resource::Nofile, limit);
-    getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }

@@ -141,10 +141,9 @@ fn stages(
     let former = taken.as_ref().map(|taken| taken.former.properties());
     let admitted = admission::admit(request, &bytes, (now_ms(), former), console)?;
     admission::warn_of_unheeded(request, &admitted, console);
-    let Admitted { properties, of_plan, loaded } = admitted;
+    let Admitted { properties, of_plan, loaded, java } = admitted;
     let dashboard = Dashboard::of_run(request, &properties, console)?;
-    let workers = spread::asked(request, &properties)
-        .map_err(|message| console.fail(&message, Exit::Usage))?;
+    let workers = properties.workers(request.workers);
     let missing = crate::checks::check::missing_in(&loaded);
     let Loaded { plan: Some(plan), source, .. } = loaded else { return Err(Exit::Plan) };
     // Reading the machine's limits takes a tenth of the time to the first request, so all checks share one reading.
@@ -168,7 +167,10 @@ fn stages(
         .then(|| control::listen(&properties, &interrupt))
         .flatten();
     let port = control.as_ref().and_then(|control| control.port).filter(|_| stops_itself);
-    let options = settings::options(request, &of_plan, &plan, &columns, port, &mut traces)?;
+    // Workers and agents start their own JVMs.
+    let java =
+        java.filter(|_| request.fleet.is_none() && workers.is_none_or(|workers| workers == 1));
+    let options = settings::options(request, &of_plan, (&plan, java), &columns, port, &mut traces)?;
     let evaluated = match &taken {
         Some(taken) => taken.former.evaluated().clone(),
         None => evaluate(request, &plan, &options, &mut traces)?,
@@ -273,7 +275,7 @@ impl Start<'_> {
         let users = evaluated.users();
         let machines = agents.as_ref().map(Agents::about).unwrap_or_default();
         machines::instead(&mut found, &machines);
-        let size = Size::of(workers, users.max(found.connections));
+        let size = Size::new(&found, workers.is_some());
         let words = size.words(users, found.connections).filter(|_| machines.is_empty());
         for line in words.iter().chain(&found.warnings) {
             traces.warn("throng", line);

@@ -5,7 +5,7 @@ use record::mask::source;
 use serde_json::{Value, json};
 use stats::grouped::things;
 
-use super::{Checked, runs};
+use super::Checked;
 use crate::judge::junit;
 
 /// A plan's name, with its check or the reason why it could not be read.
@@ -17,7 +17,7 @@ pub(super) fn text(all: &[Named], quiet: bool) -> String {
     let mut out = String::new();
     for (name, result) in all {
         let (fails, words) = match result {
-            Ok(checked) => (!runs(&checked.loaded), words(checked)),
+            Ok(checked) => (!checked.loaded.runs(), words(checked)),
             Err(message) => (true, Some(message.clone())),
         };
         let word = if fails { "FAIL" } else { "ok  " };
@@ -91,7 +91,7 @@ fn first(checked: &Checked) -> Option<String> {
 /// Returns the reason why a plan does not run, or `None` if it runs.
 fn reason(result: &Result<Checked, String>) -> Option<String> {
     match result {
-        Ok(checked) if runs(&checked.loaded) => None,
+        Ok(checked) if checked.loaded.runs() => None,
         Ok(checked) => Some(words(checked).unwrap_or_else(|| "the plan does not run".into())),
         Err(message) => Some(message.clone()),
     }

@@ -70,12 +70,15 @@ pub(crate) struct Given {
     pub(crate) folder: PathBuf,
     /// Number of users that replaces the plan's number.
     pub(crate) users: Option<u64>,
-    /// Simultaneous users of each thread group, if the run has already computed them.
+    /// Simultaneous users of each thread group, if the plan was evaluated for its run or for a load that replaces the
+    /// plan's.
     pub(crate) by_group: Option<Vec<u64>>,
     /// Local addresses that override `throng.source.addresses`.
     pub(crate) sources: Option<String>,
     /// Size of the largest message in bytes that overrides the plan's size.
     pub(crate) message: Option<u64>,
+    /// Number of processes that run users, if the user has set it.
+    pub(crate) workers: Option<u64>,
 }
 
 impl Given {
@@ -100,21 +103,12 @@ pub(crate) fn without_plan(users: u64, given: &Given) -> Result<Demand, String> 
         sources: given.count_sources()?,
         message: given.message,
         per_second: given.connect_rate(),
+        workers: given.workers,
         ..Demand::default()
     })
 }
 
-/// Returns warnings about settings of a plan that are not numbers. Does not run anything.
-pub(crate) fn odd_numbers(
-    plan: &Plan,
-    properties: HashMap<String, String>,
-    folder: PathBuf,
-) -> Vec<OddNumber> {
-    let given = Given { properties, folder, ..Given::default() };
-    of_plan(plan, &given).map(|demand| demand.odd_numbers).unwrap_or_default()
-}
-
-/// Returns the resources that a run of the plan needs.
+/// Returns the resources that a run of the plan needs. Does not run anything.
 pub(crate) fn of_plan(plan: &Plan, given: &Given) -> Result<Demand, String> {
     let sources = given.count_sources()?;
     let shared = Shared::inert(given.properties.clone(), given.folder.clone());
@@ -153,7 +147,8 @@ pub(crate) fn of_plan(plan: &Plan, given: &Given) -> Result<Demand, String> {
     }
     let unknown_users = numbers.iter().filter(|(users, _)| users.is_none()).count() as u64;
     let planned: u64 = numbers.iter().filter_map(|(users, _)| *users).sum();
-    let mut demand = Demand { unknown_users, odd_numbers, sources, ..Demand::default() };
+    let workers = given.workers;
+    let mut demand = Demand { unknown_users, odd_numbers, sources, workers, ..Demand::default() };
     let (mut per_second, mut at_once) = (0.0, false);
     for (group, (known, ramp_s)) in plan.groups.iter().zip(numbers) {
         // A thread group without users opens no connections.

@@ -81,11 +81,11 @@ impl Host {
     }
 
     /// Reads the limits of this machine as if these settings were applied. Keys are file names relative to /proc.
+    /// Raises the soft limit of open files, because only that shows whether the system permits it.
     pub(crate) fn with(settings: &HashMap<String, String>) -> Self {
-        let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
         let reading = Reading::now();
         let host = Self {
-            descriptors: limit.maximum.unwrap_or(u64::from(u32::MAX)),
+            descriptors: fleet::raise_descriptors().min(u32::MAX.into()),
             time_wait: reading.sockets.time_wait,
             machine_memory: reading.memory_total,
             memory_total: reading.memory_total,

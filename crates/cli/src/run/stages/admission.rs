@@ -2,8 +2,6 @@
 //!
 //! All problems are reported here, before the run creates any file.
 
-use std::path::Path;
-
 use engine::Evaluated;
 use fleet::remote::Way;
 use plan::plan::Plan;
@@ -12,10 +10,11 @@ use stats::grouped::count;
 
 use crate::args::request::{OVERCOMMIT, Request};
 use crate::checks::check;
-use crate::checks::preflight::{self, About, Host, Look};
+use crate::checks::preflight::demand::Given;
+use crate::checks::preflight::{self, Host, Look};
 use crate::exit::Exit;
-use crate::inputs::java;
-use crate::inputs::load::{self, Loaded};
+use crate::inputs::java::{self, Needed};
+use crate::inputs::load::{self, Loaded, Prepared};
 use crate::inputs::properties::Properties;
 use crate::judge::criteria::{unknown_labels, unknown_series};
 use crate::operator::console::Console;
@@ -28,6 +27,8 @@ pub(crate) struct Admitted {
     /// Properties that the plan reads. They differ from those of the run if each host runs the whole plan.
     pub(crate) of_plan: Properties,
     pub(crate) loaded: Loaded,
+    /// Java installation for the elements that need one.
+    pub(crate) java: Option<Needed>,
 }
 
 /// Loads the properties and the plan, and reports their problems. `former` are the properties of a run that is
@@ -59,28 +60,23 @@ pub(crate) fn admit(
         return Err(console.fail(&words, Exit::Usage));
     }
     java::note_plugins(&mut properties, bytes);
-    java::note_plugins(&mut of_plan, bytes);
-    let mut loaded = load::load(&request.plan, bytes.to_vec(), &of_plan);
-    let mut missing = None;
-    match loaded.plan.as_ref().map(|plan| missing_classes(plan, &of_plan)) {
-        Some(Ok(diags)) => loaded.diags.extend(diags),
-        Some(Err(words)) => {
-            // Elements that need Java then count as elements that cannot run.
-            properties.leave_java_out();
-            of_plan.leave_java_out();
-            loaded = load::load(&request.plan, bytes.to_vec(), &of_plan);
-            missing = Some(words);
-        }
-        None => {}
+    let prepared = load::prepare(&request.plan, bytes, &mut of_plan);
+    let Prepared { mut loaded, java, no_java } = prepared;
+    if no_java.is_some() {
+        properties.leave_java_out();
+    }
+    if let (Some(plan), Some(java)) = (&loaded.plan, &java) {
+        // The JVM itself reports missing classes that the plan does not require.
+        let missing = check::missing_classes(plan, java).into_iter();
+        loaded.diags.extend(missing.filter(|diag| diag.severity == jmx::Severity::Error));
     }
     // If each host runs the whole plan, the plan's files are on the hosts.
     if !whole {
-        let all = of_plan.all().map(|(key, value)| (key.into(), value.into())).collect();
-        let folder = request.plan.parent().unwrap_or(Path::new(""));
-        let missing = check::missing_files(&loaded, bytes.to_vec(), &all, folder);
+        let all = of_plan.to_map();
+        let missing = check::missing_files(&loaded, bytes.to_vec(), &all, &request.folder());
         loaded.diags.extend(missing);
     }
-    if !may_run(&loaded, request.skip_unsupported, missing.as_deref(), console) {
+    if !may_run(&loaded, request.skip_unsupported, no_java.as_deref(), console) {
         return Err(Exit::Plan);
     }
     let labels = loaded.plan.as_ref().map(|plan| unknown_labels(&request.criteria, plan));
@@ -89,25 +85,15 @@ pub(crate) fn admit(
     // A criterion that no sample can meet counts as missed, even without a run.
     let exit = if labels.is_empty() { Exit::Usage } else { Exit::Criteria };
     match [labels, series].concat() {
-        unknown if unknown.is_empty() => Ok(Admitted { properties, of_plan, loaded }),
+        unknown if unknown.is_empty() => Ok(Admitted { properties, of_plan, loaded, java }),
         unknown => Err(console.fail(&unknown.join("\n"), exit)),
     }
-}
-
-/// Returns findings about missing classes without which the plan cannot run. The error is the reason why no Java is
-/// available.
-fn missing_classes(plan: &Plan, properties: &Properties) -> Result<Vec<jmx::Diag>, String> {
-    let needed = java::needed(plan, |key| properties.get(key).map(str::to_owned))?;
-    let mut diags = needed.map_or(Vec::new(), |needed| check::missing_classes(plan, &needed));
-    // The JVM itself reports missing classes that the plan does not require.
-    diags.retain(|diag| diag.severity == jmx::Severity::Error);
-    Ok(diags)
 }
 
 /// Warns about properties and options that have no effect.
 pub(crate) fn warn_of_unheeded(
     request: &Request,
-    Admitted { properties, of_plan, loaded }: &Admitted,
+    Admitted { properties, of_plan, loaded, .. }: &Admitted,
     console: &mut Console,
 ) {
     let mut lines = check::unheeded(properties, loaded);
@@ -158,14 +144,14 @@ impl Room<'_> {
         evaluated: Option<&Evaluated>,
         console: &mut Console,
     ) -> Result<Look, Exit> {
-        let properties = self.properties.all();
-        let about = About {
-            properties: properties.map(|(key, value)| (key.into(), value.into())).collect(),
+        let given = Given {
+            properties: self.properties.to_map(),
             folder: self.request.folder(),
-            users: evaluated.map(|evaluated| evaluated.at_once_by_group().collect()),
+            by_group: evaluated.map(|evaluated| evaluated.at_once_by_group().collect()),
             workers: self.workers.map(u64::from),
+            ..Given::default()
         };
-        let found = preflight::look(plan, about, self.host);
+        let found = preflight::look(plan, &given, self.host);
         // With agents, this machine only coordinates, and the agents check their own limits.
         let elsewhere = self.request.fleet.is_some();
         match refusal(&found, elsewhere || self.properties.flag(OVERCOMMIT, false)) {

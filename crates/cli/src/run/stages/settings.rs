@@ -12,11 +12,10 @@ use stats::jtl::Columns;
 use super::traces::Traces;
 use crate::args::request::Request;
 use crate::exit::Exit;
-use crate::inputs::java::{self, Machine};
+use crate::inputs::java::{Machine, Needed};
 use crate::inputs::properties::Properties;
 use crate::print::log::Level;
 use crate::results::folder::Folder;
-use crate::run::spread;
 
 /// Refuses output files that are folders, or pipes without a reader. They are checked before the run, not only at
 /// its end.
@@ -71,19 +70,19 @@ fn is_unread_pipe(path: &Path) -> bool {
     }
 }
 
-/// Returns the engine's options. `port` is the number of the control port, if the plan uses it.
+/// Returns the engine's options. Starts Java if it is needed in this process. `port` is the number of the control
+/// port, if the plan uses it.
 pub(crate) fn options(
     request: &Request,
     properties: &Properties,
-    plan: &Plan,
+    (plan, java): (&Plan, Option<Needed>),
     columns: &Columns,
     port: Option<u16>,
     traces: &mut Traces<'_>,
 ) -> Result<Options, Exit> {
-    let all = properties.all();
     let mut options = Options {
         cores: request.cores as u32,
-        properties: all.map(|(key, value)| (key.to_string(), value.to_string())).collect(),
+        properties: properties.to_map(),
         base_dir: request.folder(),
         results: result_files(request, &traces.folder, columns),
         seed: seed(),
@@ -92,41 +91,25 @@ pub(crate) fn options(
     if let Some(port) = port {
         options.properties.insert("jmeterengine.nongui.port".into(), port.to_string());
     }
-    match java(request, properties, plan, traces) {
-        Ok(None) => {}
-        Ok(Some(machine)) => {
-            options.offload = Some(machine.offload);
-            options.surroundings.home = machine.home;
-            options.surroundings.plan.clone_from(&request.plan);
-        }
-        Err(message) => return Err(traces.console.fail(&message, Exit::Plan)),
+    if let Some(java) = java {
+        let machine = start_java(java, plan, traces);
+        let machine = machine.map_err(|message| traces.console.fail(&message, Exit::Plan))?;
+        options.offload = Some(machine.offload);
+        options.surroundings.home = machine.home;
+        options.surroundings.plan.clone_from(&request.plan);
     }
     Ok(options)
 }
 
-/// Starts the JVM, if the plan needs one. Returns `None` also if workers or agents run the users, because they start
-/// their own JVMs.
-fn java(
-    request: &Request,
-    properties: &Properties,
-    plan: &Plan,
-    traces: &mut Traces<'_>,
-) -> Result<Option<Machine>, String> {
-    let get = |key: &str| properties.get(key).map(str::to_owned);
-    let Some(needed) = java::needed(plan, get)? else { return Ok(None) };
-    if request.fleet.is_some() {
-        return Ok(None);
-    }
-    if spread::asked(request, properties)?.is_some_and(|workers| workers > 1) {
-        return Ok(None);
-    }
-    traces.console.line(&needed.words);
-    traces.note(Level::Info, "throng", &needed.words);
-    let machine = needed.start(plan, traces.folder.file("java-crash.log").as_deref())?;
+/// Starts the JVM of this process, and prints the warnings about its class path.
+fn start_java(java: Needed, plan: &Plan, traces: &mut Traces<'_>) -> Result<Machine, String> {
+    traces.console.line(&java.words);
+    traces.note(Level::Info, "throng", &java.words);
+    let machine = java.start(plan, traces.folder.file("java-crash.log").as_deref())?;
     for warning in &machine.warnings {
         traces.warn("throng", warning);
     }
-    Ok(Some(machine))
+    Ok(machine)
 }
 
 /// With `-f`, deletes the result files of the command line and of the plan's listeners. If the file name of a
