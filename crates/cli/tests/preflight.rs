@@ -513,3 +513,19 @@ fn criteria_that_no_sample_can_meet_are_refused_as_by_check_and_run() {
     let refused = json(&program.run(&["preflight", "plan.jmx", "--json"]).out);
     assert_eq!(refused["plan"]["findings"][0]["code"], "criterion", "{refused}");
 }
+
+#[test]
+fn a_group_that_no_run_starts_has_no_users() {
+    let program = Program::new();
+    let users = |duration: &str| {
+        let ramp = r#"<stringProp name="ThreadGroup.ramp_time">10</stringProp>"#;
+        let times = format!(
+            r#"{ramp}<boolProp name="ThreadGroup.scheduler">true</boolProp><stringProp name="ThreadGroup.duration">{duration}</stringProp>"#
+        );
+        program.write("ws.jmx", &plan("3", "chat.example").replace(ramp, &times));
+        let report = json(&program.run(&["preflight", "ws.jmx", "--json"]).out);
+        (report["demand"]["users"].clone(), report["connections"].clone())
+    };
+    assert_eq!(users("60"), (3.into(), 6.into()));
+    assert_eq!(users("0"), (0.into(), 0.into()));
+}

@@ -16,6 +16,7 @@ use crate::extract::Extractor;
 use crate::gateway::Gateway;
 use crate::http::{Http, Session};
 use crate::java_backed::{JavaBacked, JavaBackedId, Job, TextRange};
+use crate::number::Setting;
 use crate::result::Request;
 use crate::script::Scripted;
 use crate::template::Template;
@@ -218,6 +219,18 @@ pub struct Group {
     pub slots: u32,
     /// Path of the group's element, for messages.
     pub path: String,
+}
+
+impl Group {
+    /// Returns the scheduler's setting because of which no user starts, as in JMeter: a negative delay, or a duration
+    /// that is not positive. Both are in seconds.
+    pub fn refused_time(&self, delay_s: i64, duration_s: i64) -> Option<Setting> {
+        // With delayed thread creation, JMeter does not check for a negative delay.
+        if delay_s < 0 && !self.delayed_start {
+            return Some(Setting::Delay);
+        }
+        (duration_s <= 0).then_some(Setting::Duration)
+    }
 }
 
 /// Rule by which the users of a group start and end.

@@ -418,17 +418,14 @@ fn numbers(
         let text = value(&group.duration, env);
         odd(Setting::Duration, &text);
         let duration_s = parse_long(&text).unwrap_or(0);
-        // With delayed thread creation, JMeter does not check for a negative delay.
-        let invalid = if delay_s < 0 && !group.delayed_start {
-            Some(format!("Invalid delay {delay_s} set in Thread Group:{name}"))
-        } else if duration_s <= 0 {
-            Some(format!("Invalid duration {duration_s} set in Thread Group:{name}"))
-        } else {
-            None
-        };
-        if let Some(message) = invalid {
+        if let Some(setting) = group.refused_time(delay_s, duration_s) {
+            let time = if setting == Setting::Delay {
+                format!("delay {delay_s}")
+            } else {
+                format!("duration {duration_s}")
+            };
             // As in JMeter, the group does nothing and the other groups run.
-            complaints.push(message.into());
+            complaints.push(format!("Invalid {time} set in Thread Group:{name}").into());
             users = 0;
         }
         (delay, duration) = (seconds(delay_s.max(0)), Some(seconds(duration_s.max(0))));

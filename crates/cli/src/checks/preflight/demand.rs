@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use engine::Monitor;
-use lang::java::parse_int;
+use lang::java::{parse_int, parse_long};
 use plan::env::{Env, Scratch, UserIdentity};
 use plan::function::Shared;
 use plan::http::{Destination, Target};
@@ -239,11 +239,20 @@ fn numbers(
     {
         known(Setting::Loops, loops);
     }
+    let mut users = users.map(|value| parse_int(&value).unwrap_or(0).max(0) as u64);
     if group.scheduler {
-        known(Setting::Delay, &group.delay);
-        known(Setting::Duration, &group.duration);
+        let mut seconds = |what: Setting, text: &Template| {
+            known(what, text).map(|value| parse_long(&value).unwrap_or(0))
+        };
+        let times =
+            (seconds(Setting::Delay, &group.delay), seconds(Setting::Duration, &group.duration));
+        // A wrong time is reported by the run, which starts no user of the group.
+        if let (Some(delay_s), Some(duration_s)) = times
+            && group.refused_time(delay_s, duration_s).is_some()
+        {
+            users = Some(0);
+        }
     }
-    let users = users.map(|value| parse_int(&value).unwrap_or(0).max(0) as u64);
     (users, ramp.and_then(|value| parse_int(&value)).unwrap_or(0).into())
 }
 
