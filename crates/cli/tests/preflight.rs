@@ -529,3 +529,17 @@ fn a_group_that_no_run_starts_has_no_users() {
     assert_eq!(users("60"), (3.into(), 6.into()));
     assert_eq!(users("0"), (0.into(), 0.into()));
 }
+
+#[test]
+fn given_users_are_those_of_a_group_whose_number_is_unknown() {
+    let program = Program::new();
+    program.write("number.txt", "5");
+    program.write("ws.jmx", &plan("${__FileToString(number.txt)}", "chat.example"));
+    let demand = |more: &[&str]| {
+        let ended = program.run(&[&["preflight", "ws.jmx", "--json"], more].concat());
+        let demand = &json(&ended.out)["demand"];
+        ["users", "unknown_users", "websockets"].map(|name| demand[name].as_u64())
+    };
+    assert_eq!(demand(&[]), [Some(0), Some(1), Some(0)]);
+    assert_eq!(demand(&["--users", "70"]), [Some(70), Some(0), Some(70)]);
+}

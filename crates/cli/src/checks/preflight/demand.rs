@@ -142,9 +142,7 @@ pub(crate) fn of_plan(plan: &Plan, given: &Given) -> Result<Demand, String> {
     let numbers =
         (0..plan.groups.len()).map(|group| numbers(plan, group, &mut env, &mut odd_numbers));
     let mut numbers: Vec<_> = numbers.collect();
-    for (numbers, users) in numbers.iter_mut().zip(given.by_group.iter().flatten()) {
-        numbers.0 = Some(*users);
-    }
+    replace_users(&mut numbers, given);
     let unknown_users = numbers.iter().filter(|(users, _)| users.is_none()).count() as u64;
     let planned: u64 = numbers.iter().filter_map(|(users, _)| *users).sum();
     let workers = given.workers;
@@ -169,6 +167,19 @@ pub(crate) fn of_plan(plan: &Plan, given: &Given) -> Result<Demand, String> {
         (limit, plan) => limit.or(plan),
     };
     Ok(demand)
+}
+
+/// Replaces the plan's numbers of users by those of the evaluated groups. Where no number is known, groups with an
+/// unknown one get equal shares of the total that overrides the plan's number.
+fn replace_users(numbers: &mut [(Option<u64>, i64)], given: &Given) {
+    for (numbers, users) in numbers.iter_mut().zip(given.by_group.iter().flatten()) {
+        numbers.0 = Some(*users);
+    }
+    if given.users.is_some() && numbers.iter().all(|(users, _)| users.unwrap_or(0) == 0) {
+        for (users, _) in numbers {
+            *users = users.or(Some(1));
+        }
+    }
 }
 
 /// Returns the number of users of a thread group: its share of the total that overrides the plan's number.
