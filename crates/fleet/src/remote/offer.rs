@@ -1,5 +1,7 @@
 //! The resources that an agent offers, by which shares are distributed.
 
+use stats::machine::Reading;
+
 use super::wire::Offer;
 use crate::size::raise_descriptors;
 
@@ -9,14 +11,19 @@ pub(crate) fn offered() -> Offer {
         pid: std::process::id(),
         processors: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
         descriptors: raise_descriptors(),
-        memory: free_memory().unwrap_or(0),
+        memory: Reading::now().memory_available,
     }
 }
 
-/// Returns the free memory of the machine in bytes.
-fn free_memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kib << 10)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_offers_no_more_than_its_control_group_allows() {
+        let (offer, machine) = (offered(), Reading::of_machine());
+        assert!(offer.descriptors > 0 && offer.processors > 0 && offer.memory > 0);
+        let limit = stats::control_group::Groups::own().memory().map(|limit| limit.most);
+        assert!(offer.memory <= limit.unwrap_or(u64::MAX).min(machine.memory_total));
+    }
 }

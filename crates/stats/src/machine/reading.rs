@@ -61,9 +61,15 @@ pub(super) struct Texts {
 }
 
 impl Reading {
+    /// Reads the current state. Memory is that of the control group if its limit is below the machine's memory.
     pub fn now() -> Self {
+        Self::of_machine().within(Groups::known().memory())
+    }
+
+    /// Reads the current state of the whole machine, without the limits of a control group.
+    pub fn of_machine() -> Self {
         let read = |path: &str| read_to_string(path).unwrap_or_default();
-        let reading = Self::of(
+        Self::of(
             &Texts {
                 sockstat: read("/proc/net/sockstat"),
                 sockstat6: read("/proc/net/sockstat6"),
@@ -75,12 +81,12 @@ impl Reading {
                 port_range: read("/proc/sys/net/ipv4/ip_local_port_range"),
             },
             page_bytes(),
-        );
-        reading.within(Groups::known().memory())
+        )
     }
 
     /// Reduces total and available memory to the memory limit of a control group, for example of a container.
-    fn within(mut self, limit: Option<Limit>) -> Self {
+    #[must_use]
+    pub fn within(mut self, limit: Option<Limit>) -> Self {
         if let Some(Limit { most, used }) = limit.filter(|limit| limit.most < self.memory_total) {
             self.memory_total = most;
             self.memory_available = self.memory_available.min(most.saturating_sub(used));

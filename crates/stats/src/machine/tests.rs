@@ -3,6 +3,7 @@ use proptest::prelude::*;
 use super::reading::{Texts, Ticks, page_of};
 use super::sockets::{Sockets, StateCount};
 use super::*;
+use crate::control_group::Limit;
 
 /// Returns files of /proc that were recorded on Linux 6.18 with a million connections on loopback. Long rows are cut to
 /// the columns that are read and a few neighbours.
@@ -156,4 +157,17 @@ proptest! {
         let mut sockets = reading.sockets;
         sockets.count_states(&[&text]);
     }
+}
+
+#[test]
+fn memory_is_that_of_a_control_group_with_a_lower_limit() {
+    let machine = Reading { memory_total: 5000, memory_available: 4000, ..Reading::default() };
+    let memory = |limit: Option<Limit>| {
+        let reading = machine.clone().within(limit);
+        (reading.memory_total, reading.memory_available)
+    };
+    assert_eq!(memory(Some(Limit { most: 1000, used: 400 })), (1000, 600));
+    assert_eq!(memory(Some(Limit { most: 1000, used: 1200 })), (1000, 0));
+    assert_eq!(memory(Some(Limit { most: 9000, used: 400 })), (5000, 4000));
+    assert_eq!(memory(None), (5000, 4000));
 }
