@@ -83,11 +83,13 @@ impl Host {
     /// Reads the limits of this machine as if these settings were applied. Keys are file names relative to /proc.
     /// Raises the soft limit of open files, because only that shows whether the system permits it.
     pub(crate) fn with(settings: &HashMap<String, String>) -> Self {
-        let reading = Reading::now();
+        let (groups, machine) = (Groups::own(), Reading::of_machine());
+        let machine_memory = machine.memory_total;
+        let reading = machine.within(groups.memory());
         let host = Self {
             descriptors: fleet::raise_descriptors().min(u32::MAX.into()),
             time_wait: reading.sockets.time_wait,
-            machine_memory: reading.memory_total,
+            machine_memory,
             memory_total: reading.memory_total,
             memory_available: reading.memory_available,
             processors: std::thread::available_parallelism().map_or(0, |n| n.get() as u64),
@@ -99,7 +101,7 @@ impl Host {
             surroundings: Surroundings::now(),
             ..Self::default()
         };
-        host.with_files(Path::new("/proc"), settings).with_groups(&Groups::own())
+        host.with_files(Path::new("/proc"), settings).with_groups(&groups)
     }
 
     /// Adds the values of files below `proc`. `settings` override the files.
@@ -149,13 +151,9 @@ impl Host {
         self
     }
 
-    /// Applies the limits of the control group, such as a container's, if they are lower than the machine's.
+    /// Applies the limits of the control group on threads and processors, such as a container's, if they are lower than
+    /// the machine's.
     fn with_groups(mut self, groups: &Groups) -> Self {
-        if let Some(limit) = groups.memory().filter(|limit| limit.most < self.memory_total) {
-            self.memory_total = limit.most;
-            self.memory_available =
-                self.memory_available.min(limit.most.saturating_sub(limit.used));
-        }
         if let Some(limit) = groups.pids().filter(|limit| limit.most < self.threads_max) {
             (self.threads_max, self.threads) = (limit.most, limit.used);
         }
@@ -206,7 +204,7 @@ mod tests {
         }
     }
 
-    const FILES: [(&str, &str); 22] = [
+    const FILES: [(&str, &str); 20] = [
         ("sys/fs/file-nr", "449\t0\t2466186\n"),
         ("sys/fs/file-max", "2466186\n"),
         ("sys/net/ipv4/ip_local_port_range", "32768\t60999\n"),
@@ -225,8 +223,6 @@ mod tests {
         ("sys/kernel/threads-max", "192730\n"),
         ("sys/kernel/pid_max", "32768\n"),
         ("loadavg", "1.01 0.59 0.73 2/88 18976\n"),
-        ("group/memory.max", "1000\n"),
-        ("group/memory.current", "400\n"),
         ("group/pids.max", "max\n"),
         ("group/cpu.max", "150000 100000\n"),
     ];
@@ -235,12 +231,7 @@ mod tests {
     fn everything_is_read_from_its_file() {
         let folder = tempfile::tempdir().expect("a folder");
         write(folder.path(), &FILES);
-        let host = Host {
-            descriptors: 2_000_000,
-            memory_total: 5000,
-            memory_available: 4000,
-            ..Host::default()
-        };
+        let host = Host { descriptors: 2_000_000, ..Host::default() };
         let groups = Groups::of("0::/\n", &folder.path().join("group"));
         let given = [("sys/net/core/somaxconn".to_owned(), "128".to_owned())].into();
         let host = host.with_files(folder.path(), &given).with_groups(&groups);
@@ -264,8 +255,6 @@ mod tests {
                 time_wait_max: 131_073,
                 threads: 88,
                 threads_max: 32_768,
-                memory_total: 1000,
-                memory_available: 600,
                 quota: 1500,
                 ..Host::default()
             }
@@ -297,5 +286,7 @@ mod tests {
     fn this_machine_is_read() {
         let host = Host::now();
         assert!(host.descriptors > 0 && host.processors > 0 && host.page > 0, "{host:?}");
+        assert_eq!(host.machine_memory, Reading::of_machine().memory_total);
+        assert!(host.memory_total <= host.machine_memory, "{host:?}");
     }
 }
