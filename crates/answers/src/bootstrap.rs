@@ -21,16 +21,17 @@ use crate::distribution::{normal_quantile, student_quantile};
 use crate::random::Random;
 use crate::series::{mean, quantile};
 
-/// Smallest number of seconds of a run for an interval.
+/// Shortest run, in seconds, for which intervals are computed.
 pub const LEAST_SECONDS: usize = 60;
-/// Smallest effective sample size of a run's seconds for an interval.
+/// Smallest number of independent seconds in a run (effective sample size) for which intervals are computed.
 pub const LEAST_WORTH: f64 = 5.0;
-/// Smallest number of blocks of a run if only its errors need long blocks: limits the block length that errors need.
+/// Smallest number of blocks into which the errors of a run may divide it. Limits the block length, because a few
+/// errors at regular intervals look like a long dependence.
 const LEAST_BLOCKS: f64 = 10.0;
 /// Largest number of units; the seconds of a longer run are merged into fewer units.
 const MOST_UNITS: usize = 720;
-/// Numbers of units that are merged into one, to find lasting changes of the level below the noise of single units: in
-/// noise, an autoregression underestimates the length of the dependence.
+/// Numbers of neighbouring units that are merged into one unit for a second and a third fit of the autoregression. In
+/// noisy units, an autoregression underestimates how long units depend on each other; merged units have less noise.
 const MERGED: [usize; 2] = [2, 3];
 /// Width of a group of bins relative to its value; percentiles are interpolated within a group.
 const GROUP: f64 = 0.004;
@@ -341,8 +342,8 @@ impl Table {
         None
     }
 
-    /// Returns the mean length of blocks: the longest that rate, mean, median and errors need; for errors at most the
-    /// run divided by [`LEAST_BLOCKS`].
+    /// Returns the mean length of blocks: the longest of the lengths that rate, mean, median and errors need. The
+    /// length for errors is at most the length of the run divided by [`LEAST_BLOCKS`].
     fn block(&self) -> f64 {
         let (rates, means, medians) = (self.rates(), self.means(), self.medians());
         let block = |series: &[f64]| memory(series).block;

@@ -22,9 +22,9 @@ const LEAST: usize = 3;
 pub struct Step {
     /// Index of the first value after the step.
     pub at: usize,
-    /// Mean of the part before the step, from the step before it.
+    /// Mean of the values from the previous step, or from the start of the series, to this step.
     pub before: f64,
-    /// Mean of the part after the step, up to the next step.
+    /// Mean of the values from this step to the next step, or to the end of the series.
     pub after: f64,
     /// Number of values in the part before the step.
     pub values_before: usize,

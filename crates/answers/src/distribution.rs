@@ -3,7 +3,8 @@
 //! The incomplete beta function is evaluated as a continued fraction by Lentz's method, as in "Numerical Recipes"
 //! (Press and others, 3rd edition, 6.4). Its relative error is about 1e-10; a binomial of n takes about √n steps.
 
-/// Natural logarithm of the gamma function, for x > 0 (Lanczos, g = 7, 9 terms; relative error about 1e-15).
+/// Returns the natural logarithm of the gamma function, for x > 0 (Lanczos, g = 7, 9 terms; relative error about
+/// 1e-15).
 fn ln_gamma(x: f64) -> f64 {
     const TERMS: [f64; 8] = [
         676.5203681218851,
@@ -27,7 +28,7 @@ fn ln_gamma(x: f64) -> f64 {
     0.5 * std::f64::consts::TAU.ln() + (x + 0.5) * t.ln() - t + sum.ln()
 }
 
-/// The regularised incomplete beta function I_x(a, b), for a, b > 0.
+/// Returns the regularised incomplete beta function I_x(a, b), for a, b > 0.
 pub fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;

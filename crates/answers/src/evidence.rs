@@ -102,7 +102,8 @@ impl Evidence<'_> {
         judged
     }
 
-    /// Judges a criterion by all samples of a run; without samples `nothing` returns the reason.
+    /// Judges a criterion by all samples of a run. If the run has no samples for the criterion, `nothing` is the
+    /// reason.
     pub fn judge_whole(
         &self,
         criterion: &Criterion,

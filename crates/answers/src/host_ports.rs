@@ -13,18 +13,20 @@ pub const TIME_WAIT_S: f64 = 60.0;
 /// Documentation/networking/ip-sysctl.
 pub const DEFAULT_PORTS: f64 = 28_232.0;
 
-/// Largest number of readings for a trend: the latest ones.
+/// Largest number of readings that a trend is computed from: the latest ones.
 const TREND: usize = 10;
-/// Smallest number of readings for a trend.
+/// Smallest number of readings that a trend is computed from.
 const TREND_LEAST: usize = 5;
-/// Smallest share of readings that exceed the previous reading, for a trend.
+/// Smallest share of readings with more connections in TIME_WAIT than the previous reading, for a forecast.
 const RISING: f64 = 0.8;
-/// Smallest share of the ports in TIME_WAIT for a forecast that a count of opened connections supports.
+/// Smallest share of a host's ports that must be in TIME_WAIT for a forecast, if the host's count of opened connections
+/// supports the forecast.
 const USED: f64 = 0.3;
-/// Smallest share of the ports in TIME_WAIT for a forecast without a count of opened connections.
+/// Smallest share of a host's ports that must be in TIME_WAIT for a forecast, if no count of opened connections
+/// supports the forecast.
 const USED_ALONE: f64 = 0.7;
-/// Smallest share of the growth that connections opened by the host must cause: accepted connections take no port of
-/// the range.
+/// Smallest ratio of connections that the host opens per second to the growth of its connections in TIME_WAIT, for a
+/// forecast: accepted connections take no port of the range.
 const OWN: f64 = 0.5;
 
 /// Metrics of a host at one moment.
@@ -90,7 +92,8 @@ pub fn own(readings: &[Reading], longest_ms: i64) -> Vec<Reading> {
     own
 }
 
-/// Returns the time at which a host with `ports` ports has none left; `None` if the readings show no such trend.
+/// Predicts when a host with `ports` ports has no free port left. Returns `None` if the readings do not show that its
+/// ports run out.
 pub fn forecast(readings: &[Reading], ports: f64) -> Option<Forecast> {
     let readings = &readings[readings.len().saturating_sub(TREND)..];
     let (first, last) = (readings.first()?, readings.last()?);

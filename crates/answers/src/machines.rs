@@ -32,8 +32,8 @@ pub struct Machine<'r> {
     /// Command-line options of the JVM.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<&'r str>,
-    /// JVM options that have no effect because they follow the program, with the program: `-jar app.jar -Xmx1g`. Those
-    /// of several JVMs are separated by `; `.
+    /// JVM options that have no effect because they follow the program, with the program: `-jar app.jar -Xmx1g`. The
+    /// options of several JVMs are separated by `; `.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub misplaced_options: Option<&'r str>,
 }

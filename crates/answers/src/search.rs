@@ -140,7 +140,7 @@ pub enum Limit {
     Criteria,
     /// The generator limits the search: the answer is "at least".
     Generator,
-    /// The largest load to try held: the answer is "at least".
+    /// The criteria held at the largest load that the search may try: the answer is "at least".
     Most,
 }
 
@@ -157,8 +157,9 @@ pub enum Class {
 }
 
 /// Classifies a load by the seconds of its trials, like the code of the draft. Bad seconds of short trials count only
-/// as far as they exceed the number allowed for the good seconds of short trials. Of the seconds that are missing to
-/// `sum`, the worst and the best case are considered.
+/// as far as they exceed the number allowed for the good seconds of short trials. If the trials have fewer than `sum`
+/// seconds, the missing seconds are assumed to be all good and then all bad; the load is undecided if the two results
+/// differ.
 pub fn classify(trials: &[Trial], exceed: f64, sum: f64) -> Class {
     let seconds = |full: bool, good: bool| -> f64 {
         trials.iter().filter(|t| t.full == full && t.good == good).map(|t| t.seconds).sum()
@@ -177,13 +178,16 @@ pub fn classify(trials: &[Trial], exceed: f64, sum: f64) -> Class {
     }
 }
 
-/// Probability that the criteria hold at a load, below which a failed probe makes the load an upper bound.
+/// Probability that the criteria hold at a load near the limit. Below this probability, a failed probe makes the load
+/// an upper bound.
 const UPPER: f64 = 0.2;
-/// Probability that the criteria hold at a load, from which a probe that held is believed although another one failed.
+/// Probability that the criteria hold at a load near the limit. From this probability on, a load at which a probe held
+/// is a lower bound, even if another probe failed there.
 const LOWER: f64 = 0.5;
 
-/// True if the noise of probes near the limit matters for the width: their errors are too large, or a load held that is
-/// at least as large as a load that failed.
+/// True if results of probes near the limit are too uncertain for the configured width of the search: the limit that a
+/// single probe shows varies by more than half of the width, or the criteria held at a load that is at least as large
+/// as a load at which they failed.
 fn is_noisy(settings: &Settings, probes: &[Probe], line: &Line) -> bool {
     let clear = |p: &&Probe| !p.generator && !p.certain && p.margin.is_some();
     let failed = probes.iter().filter(clear).filter(|p| !p.holds).map(|p| p.load);
@@ -231,7 +235,8 @@ pub(crate) fn classes(settings: &Settings, probes: &[Probe]) -> Vec<(f64, Class)
         let trials: Vec<Trial> =
             clear.iter().flat_map(|probe| probe.trials.iter().copied()).collect();
         let class = classify(&trials, settings.exceed, settings.seconds);
-        // A second measurement decides: the whole probe held each time that was not doubtful.
+        // The load was probed a second time, and the criteria held over each whole probe without a finding about the
+        // generator.
         if class == Class::Undecided && here.len() > 1 { Class::Lower } else { class }
     };
     let mut classes: Vec<(f64, Class)> =
@@ -259,7 +264,7 @@ fn near_is_better(
         let confirms = |p: &Probe| p.purpose == Purpose::Confirm && p.holds && !p.generator;
         probes.iter().any(|p| p.load == load && confirms(p))
     };
-    // A load at which the criteria may have held by chance is no better than a confirmed one.
+    // A larger load at which the criteria may have held by chance is not preferred to a confirmed load.
     if let Some(at) = classes.iter().rposition(|c| {
         c.1 == Class::Lower && confirmed(c.0) && below(c.0).abs() <= 1.75 * settings.width
     }) {

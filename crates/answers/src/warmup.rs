@@ -218,7 +218,7 @@ mod tests {
         (0..n).map(|i| level(i) * (1.0 + 0.05 * random.normal())).collect()
     }
 
-    /// MSER computed directly from its definition, as a reference.
+    /// Computes the cut of MSER directly from its definition, as a reference.
     fn by_definition(batches: &[f64], most: usize) -> usize {
         let of = |d: usize| {
             let rest = &batches[d..];

@@ -287,7 +287,7 @@ impl Failures {
         self.counted
     }
 
-    /// True if the interval excludes a change.
+    /// True if the interval of the difference does not contain `change`.
     pub fn excludes(&self, change: f64) -> bool {
         let (low, high) = self.interval;
         change < low || high < change
@@ -299,7 +299,9 @@ impl Failures {
         self.short_events.is_none() && !self.excludes(0.0) && (high - low) / 2.0 <= least
     }
 
-    /// Uses the difference of the shares of the runs if it is significant.
+    /// Replaces the interval and the p value by those of Welch's test on the shares of single runs, if that test is
+    /// significant and both tests find the same side worse. Does nothing if the difference is significant already, or
+    /// if a side has fewer than [`LEAST_RUNS`] runs.
     fn by_runs(&mut self, a: &[&Course], b: &[&Course]) {
         if self.is_beyond || a.len().min(b.len()) < LEAST_RUNS {
             return;

@@ -129,7 +129,8 @@ fn word(text: &str) -> (&str, &str) {
     text.split_at(text.find(char::is_whitespace).unwrap_or(text.len()))
 }
 
-/// Parses the name of a label: in quotes, or up to the end of the string or to a window.
+/// Parses the name of a label: in quotes, or up to a rolling window (` over 30s`), or up to the end of the string.
+/// Returns the name and the rest of the string.
 fn label(text: &str) -> Result<(String, &str), String> {
     let text = text.trim();
     if let Some(quoted) = text.strip_prefix('"') {

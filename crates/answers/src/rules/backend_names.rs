@@ -237,7 +237,7 @@ fn ill(record: &Record, header: &str, backends: &Backends, are_alike: bool) -> O
         if mine.len() < EACH || others.len() < OTHERS || is_gateway(header, &mine, &others) {
             return None;
         }
-        // A value that occurs only with failures can be that of a gateway which answers in place of all servers.
+        // A value that occurs only in failed responses may come from a gateway that answers in place of all servers.
         if !are_alike && mine.iter().all(|one| one.failed) {
             return None;
         }

@@ -24,12 +24,14 @@ const FAILS: f64 = 0.05;
 const FAILS_MORE: f64 = 5.0;
 /// Smallest number of failed requests of a failing backend.
 const FAILS_LEAST: u64 = 5;
-/// Smallest share of the requests of two classes of responses that must have labels which both classes serve.
+/// Smallest share of requests under common labels, for each of two classes of responses that count as backends of one
+/// service. A common label is one that both classes served.
 const SAME: f64 = 0.8;
-/// Range of a backend's requests, as a multiple of an equal share, outside of which the backends are used unevenly.
+/// Smallest and largest number of a backend's requests, as a multiple of an equal share, at which backends count as
+/// evenly used.
 const UNEVEN: (f64, f64) = (0.5, 2.0);
-/// Smallest χ² at which an uneven use is significant (p < .001, few degrees of freedom); two are added for each
-/// backend.
+/// Smallest χ² at which an uneven use of backends is significant (p < .001, few degrees of freedom). For each backend,
+/// 2 is added to it.
 const BEYOND: f64 = 27.0;
 /// Largest number of values of a header that count as backends.
 const MOST: usize = 50;
@@ -83,8 +85,8 @@ impl<'r> Services<'r> {
         Self { record, counts }
     }
 
-    /// Returns the labels that identify the service of a class of responses. A label that several samplers share does
-    /// not: they may send requests to several services.
+    /// Returns the labels that identify the service of a class of responses. Labels that several samplers share are
+    /// left out, because these samplers may send requests to several services.
     fn labels(&self, class: u32) -> Vec<u32> {
         let own = self.record.served.iter().filter(|pair| pair.0 == class).map(|pair| pair.1);
         let tells = |label: &u32| {
@@ -105,7 +107,7 @@ impl<'r> Services<'r> {
         both > 0.0 && both >= SAME * weight(&a) as f64 && both >= SAME * weight(&b) as f64
     }
 
-    /// True if the labels that each class of responses served are known; they are known if the run has a single label.
+    /// True if the record says which labels each class of responses served, or if the run has at most one label.
     fn are_known(&self) -> bool {
         let used = |(label, count): (&record::Label, &u64)| !label.transaction && *count > 0;
         !self.record.served.is_empty()

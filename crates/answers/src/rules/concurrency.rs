@@ -57,16 +57,17 @@ const ALONE: u64 = 20;
 /// Smallest number of samples from which the time of requests without a wait is known, if the interval of the number of
 /// workers contains exactly one whole number.
 const ALONE_LEAST: u64 = 10;
-/// Smallest ratio of requests in flight to the number of workers at which a flat rate is a plateau: the target is
-/// overloaded.
+/// Smallest ratio of requests in flight to the number of workers at which a flat rate counts as a plateau: the target
+/// is overloaded.
 const OVERLOAD: f64 = 1.5;
-/// Largest median deviation of the number of responses in equal times, with which a limit of the rate that delays
-/// requests would look the same as workers; `STEADY_SHARE` of the median's square root is added.
+/// Largest deviation from the median number of responses in periods of equal length at which responses count as even,
+/// as under a rate limit that delays requests. The median of the deviations is compared, and `STEADY_SHARE` of the
+/// square root of the number is added to the limit.
 const STEADY: f64 = 1.0;
-/// Largest median deviation of that number as a share of the median's square root, with which the work of several
-/// workers varies; `STEADY` is added.
+/// Share of the square root of the number of responses that is added to `STEADY`. The work of several workers makes the
+/// number of responses vary more.
 const STEADY_SHARE: f64 = 0.1;
-/// Number of responses that each of the equal times for `STEADY` should contain.
+/// Number of responses that a period for `STEADY` should contain.
 const STEADY_OF: f64 = 50.0;
 /// Largest number of workers that somebody may have configured.
 const MOST: f64 = 10_000.0;
@@ -99,17 +100,18 @@ const AT_ONCE: f64 = 0.5;
 /// Largest spread (p5 to p95) of failed requests' times, as a share of their median, at which they count as given up
 /// after a wait of fixed length, such as a time limit.
 const ALIKE: f64 = 0.25;
-/// Smallest ratio of the spread (p5 to p95) of successful responses' times to that of failed requests' times at which
-/// the latter count as given up after a wait of fixed length.
+/// Smallest ratio of two spreads (p5 to p95), of the times of successful responses and of failed requests, at which the
+/// failed requests count as given up after a wait of fixed length.
 const WIDER: f64 = 2.0;
 /// Range of the exponent with which response time grows over the load; 1 if only the queue grows.
 const SLOPE: (f64, f64) = (0.9, 1.1);
 /// Smallest growth of the median response time, as a share of the growth of the mean, if all requests wait. A few
 /// requests that are slow by themselves change only the mean.
 const TYPICAL: f64 = 0.5;
-/// Smallest ratio of loads at which a plateau is visible even if no request is processed alone.
+/// Smallest growth of the number of users, or of the mean response time, within the windows of a plateau, as a ratio.
 const RANGE: f64 = 2.0;
-/// Smallest growth of the number of users for a plateau that the response time shows, as a ratio.
+/// Smallest growth of the number of users within the windows of a plateau, as a ratio, if only the response time grows
+/// by [`RANGE`].
 const MORE_USERS: f64 = 1.25;
 /// Share of processor time from which a host's processors count as saturated.
 const FULL: f64 = 0.9;
@@ -121,10 +123,10 @@ const PAIRS_SLOTS: f64 = 3.0;
 const PAIRS_ALIKE: f64 = 0.65;
 /// Largest number of workers that pairs of completions can show. With more workers, too few pairs are missing.
 const PAIRS_MOST: f64 = 12.0;
-/// Largest share of users that pause with which pairs of completions are a sign of workers. If more users pause, a timer
-/// may start their requests at even intervals, and the responses are even as well.
+/// Largest share of users that pause at which regular pairs of completions show workers. If more users pause, a timer
+/// may start their requests at even intervals, and their responses are then even, too.
 const PAUSING: f64 = 0.1;
-/// Number of users that may pause in any case.
+/// Number of users that may pause even if they are a larger share than `PAUSING`.
 const PAUSING_USERS: f64 = 1.0;
 
 /// An estimated number of workers (K) with its interval.
@@ -737,7 +739,8 @@ fn other_reason(record: &Record, low: f64, high: f64) -> Option<Said> {
     slows_by_itself(record, whole(record), low / 2.0).then(lacks_time)
 }
 
-/// True if many users request other labels than few users did: their times are then not those of the same work.
+/// True if many users request other labels than few users did. The times under both loads are then times of different
+/// work.
 fn is_other_work(record: &Record, low: f64, high: f64) -> bool {
     let middle = f64::midpoint(low, high);
     let seconds = whole(record).iter().filter(|s| s.users as f64 >= 0.9 * low);

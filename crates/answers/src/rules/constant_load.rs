@@ -66,24 +66,24 @@ const LONGER: f64 = 2.0;
 /// Smallest difference in ms between the usual time and the time of an idle target: below, costs of system calls
 /// dominate.
 const LONGER_MS: f64 = 5.0;
-/// Smallest share of the users with which a queue has its full length.
+/// Share of all users that must have started for a queue to have its full length.
 const FULL: f64 = 0.95;
-/// Smallest share of the usual time that responses take with a full queue.
+/// Smallest response time that shows a full queue, as a share of the usual response time.
 const BUILT: f64 = 0.6;
-/// Longest time in ms before the queue is full at which a second may begin and still count as one with a full queue.
+/// Time in ms before the queue is full within which a second may begin and still count as a second with a full queue.
 const BESIDE_MS: f64 = 50.0;
-/// Smallest ratio of the usual time to that of an idle target with which a growing queue also causes responses that
-/// take a time between the two.
+/// Smallest ratio of the usual response time to the response time of an idle target at which the rule checks for
+/// responses of medium length, which a growing queue causes.
 const STEEP: f64 = 3.0;
-/// Smallest number of responses with a time between that of an idle target and the usual one, as a share of the number
-/// expected from a growing queue.
+/// Smallest number of responses of medium length, longer than from an idle target and shorter than usual, as a share of
+/// the number that a growing queue would cause.
 const BETWEEN: f64 = 0.3;
-/// Longest time that counts as one between that of an idle target and the usual one, as a share of the usual time.
+/// Longest time of a response of medium length, as a share of the usual response time.
 const NEARLY: f64 = 0.75;
 /// Largest size of a response, relative to the usual size, for a response that shows different work.
 const SMALLER: f64 = 0.5;
-/// Number of responses of a limited label that may initially exceed its usual rate, as a multiple of the requests
-/// processed at the same time.
+/// Number of responses of a limited label that may exceed its usual rate at the beginning, as a multiple of the
+/// requests processed at the same time.
 const BURST: f64 = 2.0;
 /// Number of responses in a second that may exceed the usual number, in standard deviations of chance.
 const BY_CHANCE: f64 = 2.0;

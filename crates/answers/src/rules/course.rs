@@ -33,21 +33,22 @@ const SIZE: f64 = 0.1;
 const LASTS: usize = 5;
 /// Largest p value of a step that counts as significant.
 const CHANCE: f64 = 0.001;
-/// Smallest fall of the median between the last two sixths of the time, as a share, if a target still warms up.
+/// Smallest fall of the median response time from the second last sixth of the run to the last sixth, as a share, at
+/// which the target still warms up.
 const FALLS: f64 = 0.05;
-/// Largest difference between the medians of the two halves of a step's side, as a share of the step's height. The sides
-/// are nearly constant; a smooth curve changes about as much within its parts as from one part to the next.
+/// Largest difference between the medians of the two halves of a step's side, as a share of the step's height. The
+/// sides are nearly constant; a smooth curve changes about as much within its parts as from one part to the next.
 const EVEN: f64 = 0.35;
 /// Smallest difference between the means of the `AROUND` windows before a step and after it, as a share of the step's
 /// height.
 const SUDDEN: f64 = 0.65;
 /// Number of windows on each side of a step within which most of the change must lie.
 const AROUND: usize = 3;
-/// Largest difference between the time before a step and the time after a later one, as a share of the step's height, if
-/// the later one takes the step back.
+/// Largest difference between the response times before and after a slow period, as a share of the height of the step,
+/// at which the times count as equal.
 const BACK: f64 = 1.0 / 3.0;
-/// Largest difference between the times before a step and after a later one that takes it back, as a share of the
-/// shorter time.
+/// Largest difference between the response times before and after a slow period, as a share of the shorter time, at
+/// which the times count as equal. The smaller of `BACK` and this limit counts.
 const ALIKE: f64 = 0.5;
 /// Smallest growth of the median in ten minutes for a drift, as a share of its value at the start.
 const DRIFT: f64 = 0.1;
@@ -60,8 +61,8 @@ const DRIFT_LONG: f64 = 0.25;
 const DRIFT_CHANCE: f64 = 0.01;
 /// Smallest number of requests per window of a label whose trend is tested separately from the other labels.
 const LABEL_SAMPLES: u64 = 20;
-/// Largest ratio of the residual of the better explanation of a series, a line or a step, to the residual of the other
-/// one.
+/// Largest ratio of two residuals, of a line and of a step, at which the explanation with the smaller residual is
+/// accepted.
 const BETTER: f64 = 0.8;
 /// Largest difference between two rates that count as the same, as a share of the higher rate.
 const SAME_RATE: f64 = 0.01;
@@ -74,7 +75,8 @@ fn part(record: &Record) -> &[Second] {
     &seconds[seconds.len().min(STEP_WINDOW)..]
 }
 
-/// Returns the missing data because of which the times of a run cannot be compared with each other.
+/// Returns the result of a rule if times of the run cannot be compared: the number of users is unknown, or the time
+/// under the same load is too short.
 fn no_load(record: &Record, seconds: &[Second]) -> Option<Said> {
     if !knows_load(record) {
         return Some(lacks!("the number of users", "用户数"));
@@ -119,8 +121,8 @@ fn medians(seconds: &[Second], length: usize) -> Vec<f64> {
     seconds.chunks_exact(length).map(of).collect()
 }
 
-/// True if the times of two parts are comparable: both have the same labels, or each single label also changed by this
-/// size in the same direction.
+/// True if the times of two parts are comparable: both have the same mix of labels, or the service time changes by at
+/// least [`SIZE`] in the direction of `size` also when each label is compared with itself.
 fn is_of_same_work(record: &Record, a: &[Second], b: &[Second], size: f64) -> bool {
     if !mix_differs(record, a, b) {
         return true;
@@ -327,8 +329,8 @@ pub(super) fn drift(record: &Record) -> Said {
 type Changed<'r> = steps::Step<'r>;
 
 /// True if the times change suddenly at the step, with nearly constant times before and after it. `window_s`: length of
-/// a window in seconds. The windows next to the step are left out: the step may lie within them, and where a queue fills
-/// or empties, a sudden change of the target takes as long as a response.
+/// a window in seconds. The windows next to the step are left out: the step may lie within them, and where a queue
+/// fills or empties, a sudden change of the target takes as long as a response.
 fn is_sudden(values: &[f64], step: &change::Step, window_s: f64) -> bool {
     let response_s = step.before.max(step.after) / 1000.0;
     let gap = 1 + (response_s / 2.0 / window_s) as usize;
@@ -347,8 +349,9 @@ fn is_sudden(values: &[f64], step: &change::Step, window_s: f64) -> bool {
     (super::figures::mean(b) - super::figures::mean(a)) / height >= SUDDEN
 }
 
-/// True if a step begins or ends a slow period: a later step takes it back, or it takes an earlier one back. A fast
-/// period between slow ones does not count: a target that warms up at first may become slower later.
+/// True if a step begins or ends a slow period: after a later step the times are again as before this step, or before
+/// an earlier step they were as after this step. A fast period between slow ones does not count: a target that warms up
+/// at first may become slower later.
 fn is_part_of_period(steps: &[change::Step], step: &change::Step) -> bool {
     let height = (step.after - step.before).abs();
     let near = |a: f64, b: f64| (a - b).abs() <= (BACK * height).min(ALIKE * a.min(b));

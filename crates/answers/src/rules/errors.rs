@@ -206,7 +206,8 @@ fn as_event(seconds: &[Second]) -> Option<Words> {
     ))
 }
 
-/// If there are several labels and one of them has all errors, returns its index and the number of its requests.
+/// Returns the only label with errors and the number of its requests, if there are several labels and a single one has
+/// all errors.
 fn only_label(record: &Record, errors: u64) -> Option<(u32, u64)> {
     let sums = by_label(record, &record.seconds);
     let mut failing = sums.iter().filter(|(_, (_, bad))| *bad > 0);

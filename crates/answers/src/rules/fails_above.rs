@@ -33,26 +33,29 @@ const ID: &str = "fails_above";
 
 /// Smallest number of failures that a limit can have caused, for a finding.
 const FAILURES: u64 = 100;
-/// Failed share of requests from which a piece of the run lies above the threshold.
+/// Failed share of the requests of a time slice from which the slice counts as above the threshold. The time slices are
+/// sorted by load; the threshold is the load of the first slice with this failed share.
 const FEW: f64 = 0.01;
-/// Smallest ratio of the load of pieces with failures to that of quiet pieces.
+/// Smallest ratio of the mean load of the time slices with failures to the mean load of the quiet slices, in which
+/// hardly any request fails.
 const GROWN: f64 = 1.15;
-/// Smallest number of quiet seconds, in which hardly any request fails.
+/// Smallest total length in seconds of the quiet time slices, in which hardly any request fails.
 const QUIET: usize = 3;
-/// Smallest number of samples in the quiet seconds, for a finding.
+/// Smallest number of samples in the quiet time slices, for a finding.
 const QUIET_SAMPLES: u64 = 300;
-/// Smallest share of the pieces above the threshold in which requests fail.
+/// Smallest share of the time slices above the threshold in which requests fail.
 const ABOVE: f64 = 0.9;
-/// Smallest number of pieces of the run that determine the limit.
+/// Smallest number of time slices from which the limit is estimated.
 const PIECES: usize = 8;
-/// Smallest number of failures in a piece of the run that determines the limit.
+/// Smallest number of failures in a time slice from which the limit is estimated.
 const IN_PIECE: u64 = 10;
-/// Largest coefficient of variation of the estimated limit between pieces of the run, and largest share by which a
-/// piece with successful requests may exceed the limit.
+/// Largest coefficient of variation of the limits that are estimated from single time slices; and largest share by
+/// which the number of successful requests in flight may exceed the limit.
 const FLAT: f64 = 0.1;
-/// Smallest ratio of the largest to the smallest load of the pieces of the run.
+/// Smallest ratio of the largest to the smallest load of the time slices from which the limit is estimated.
 const RANGE: f64 = 1.2;
-/// Largest relative difference of the estimated limit between the pieces with lower load and those with higher load.
+/// Largest relative difference between the limits that are estimated from the time slices with lower load and from
+/// those with higher load.
 const SAME: f64 = 0.1;
 /// Largest distance by which the threshold lies below the estimated limit, in standard deviations of a Poisson number.
 const BELOW: f64 = 4.0;
@@ -67,38 +70,39 @@ const WITHIN: f64 = 0.25;
 const WITHIN_MS: f64 = 1.5;
 /// Share of the usual response time from which failures of one duration may come from a wait.
 const WAITS: f64 = 0.3;
-/// Largest ratio of the median time of failed requests to that of successful ones at which the target refused the
-/// failed ones.
+/// Largest ratio of the median time of failed requests to the median time of successful requests at which the target
+/// refused the failed requests.
 const LONGER: f64 = 1.1;
-/// Failed share of requests that shows a limit on their number: at twice the load that the limit allows, half of them
-/// fail.
+/// Failed share of the requests of a time slice that shows a limit on the number of requests: at twice the load that
+/// the limit allows, half of the requests fail.
 const HALF: f64 = 0.5;
-/// Smallest number of pieces of the run with the failed share `HALF`.
+/// Smallest number of time slices with the failed share `HALF`.
 const WITH_HALF: usize = 4;
-/// Smallest failed share of two adjacent pieces from which the variance of the number of successful requests is
+/// Smallest failed share of two adjacent time slices from which the variance of the number of successful requests is
 /// estimated.
 const THINNED: f64 = 0.1;
-/// Smallest number of pairs of adjacent pieces from which the variance of the number of successful requests is
+/// Smallest number of pairs of adjacent time slices from which the variance of the number of successful requests is
 /// estimated.
 const ADJACENT: usize = 20;
 /// Largest ratio of the ends of an interval of the limit that counts as narrow.
 const NARROW: f64 = 1.3;
 /// Smallest number that may be reported as the limit if its interval is not narrow, as a share of the estimate.
 const NEAR: f64 = 0.9;
-/// Smallest number of pieces under full load, for a finding about a load that is always above the limit.
+/// Smallest number of time slices under full load, for a finding about a load that is always above the limit.
 const ALWAYS: usize = 20;
-/// Smallest share of the users in flight if users do not pause.
+/// Smallest share of the users that wait for responses at which users count as users without pauses.
 const NO_PAUSE: f64 = 0.97;
-/// Largest variance of failures, relative to that by chance, at which requests seem to alternate between instances, one
-/// of which fails.
+/// Largest variance of the failures in time slices, relative to the variance of failures by chance, at which requests
+/// seem to alternate between instances, one of which fails.
 const BY_TURNS: f64 = 0.2;
-/// Smallest load, as a share of the most users, of the pieces under full load.
+/// Smallest number of users of a time slice under full load, as a share of the largest number of users.
 const TOP: f64 = 0.97;
-/// Number of first pieces under full load that are left out because the load in flight still grows.
+/// Number of first time slices under full load that are left out, because the number of requests in flight still grows.
 const FILLS: usize = 2;
-/// Smallest failed share of each piece under a load that is always above the limit.
+/// Smallest failed share of each time slice under a load that is always above the limit.
 const SOME: f64 = 0.02;
-/// Largest variance of the number of successful requests, relative to that by chance, that shows a limit.
+/// Largest variance of the number of successful requests in flight, relative to its variance by chance, that shows a
+/// limit.
 const EVEN: f64 = 0.3;
 /// Largest variation of the number of successful requests in flight, under a load little above the limit.
 const LEVEL: f64 = 0.05;
@@ -108,26 +112,29 @@ const NEVER_BELOW: f64 = 0.93;
 const AT_FIRST: f64 = 0.965;
 /// Smallest ratio of all requests in flight to the limit, under a load little above the limit.
 const LITTLE: f64 = 1.1;
-/// Smallest number of requests in flight that quiet pieces reach, as a share of the limit.
+/// Smallest ratio of the largest number of requests in flight in a quiet time slice to the limit, for a limit that is
+/// estimated under a load little above it.
 const REACHED: f64 = 0.8;
 /// Ratio of the largest to the smallest load below which all loads are little above the limit.
 const SMALL: f64 = 1.4;
-/// Largest variation of the number of successful requests with which a fixed failed share shows a limit, if all loads
-/// are little above the limit.
+/// Smallest variation of the number of successful requests in flight at which a failed share that is the same in all
+/// time slices rules out a limit, if all loads are little above the limit.
 const STEADY: f64 = 0.01;
-/// Length of a piece of the run, as a multiple of the usual response time.
+/// Length of a time slice, as a multiple of the usual response time.
 const ANSWERS: f64 = 4.0;
-/// Smallest and largest length of a piece in seconds.
+/// Smallest and largest length of a time slice in seconds.
 const LENGTH: (f64, f64) = (1.0, 10.0);
-/// Relative uncertainty of the estimated limit, because requests are in flight across both ends of a piece.
+/// Relative uncertainty of the estimated limit, because some requests are in flight across the beginning or the end of
+/// a time slice.
 const EDGE: f64 = 0.02;
-/// Smallest failed share of a piece that shows if the limit is a number of requests in flight or a rate.
+/// Smallest failed share of the time slices that show whether the limit is a number of requests in flight or a rate.
 const MUCH: f64 = 0.2;
-/// Largest correlation of the rate with the response time if a number in flight is limited.
+/// Largest correlation of the rate with the response time if the limit is a number of requests in flight: slower
+/// responses lower the rate.
 const OPPOSED: f64 = -0.5;
-/// Smallest correlation of the rate with the response time if a rate is limited.
+/// Smallest correlation of the rate with the response time if the limit is a rate.
 const UNRELATED: f64 = -0.25;
-/// Smallest ratio of the variation of the response time to that of the rate if a rate is limited.
+/// Smallest ratio of the variation of the response time to the variation of the rate if the limit is a rate.
 const STEADIER: f64 = 1.3;
 
 /// The quantity that a limit keeps constant while the load varies: concurrency or rate.
@@ -187,7 +194,7 @@ pub(super) fn limit(record: &Record) -> Option<Limit> {
     let limit = if quiet >= QUIET {
         threshold(&in_time, length)
     } else {
-        // Longer pieces show better that a number hardly varies, as long as there are enough of them.
+        // Longer time slices show better that a number hardly varies, as long as there are enough of them.
         let longer = (in_time.len().saturating_sub(FILLS) / ALWAYS).max(1) * length;
         let long = seconds.chunks_exact(longer).map(|seconds| piece(seconds, &labels));
         let long: Vec<Piece> = long.collect();
@@ -250,10 +257,10 @@ fn threshold(in_time: &[Piece], length: usize) -> Option<Limit> {
     })
 }
 
-/// True if the number of requests that succeed at the same time is limited, rather than their share. Errors with a
-/// share that grows with the load no longer fit a limit when half of the requests fail. While fewer fail, such errors
+/// True if the number of requests that succeed at the same time is limited, rather than their share. If half of the
+/// requests fail, a share of errors that grows with the load does not fit a limit any more. If fewer fail, such errors
 /// make the number of successful requests in flight vary by chance. The variance is estimated from the differences
-/// between adjacent pieces of the run, since growth of the load hardly affects them.
+/// between adjacent time slices, because growth of the load hardly affects these differences.
 fn is_held(in_time: &[Piece]) -> bool {
     if in_time.iter().filter(|piece| piece.lost() >= HALF).count() >= WITH_HALF {
         return true;
@@ -305,10 +312,10 @@ fn always(record: &Record, in_time: &[Piece]) -> Option<Limit> {
     Some(Limit { k, low, high, rate, fixed, calm, failed, labels: 1, users })
 }
 
-/// Finds the limit for users that do not pause and whose refusals take about as long as responses, from consecutive
-/// pieces. If users failed by chance, a user would have no success during each run of failures. The number of
-/// successful requests would then vary like that of machines that fail and are repaired (D. R. Cox, Renewal Theory,
-/// 1962).
+/// Finds the limit from consecutive time slices, for users that do not pause and whose refusals take about as long as
+/// responses. If requests failed by chance, a user would have no success during several failures in a row. The number
+/// of successful requests would then vary like the number of running machines in a set of machines that fail and are
+/// repaired (D. R. Cox, Renewal Theory, 1962).
 fn without_pauses(record: &Record, good: &Hist, pieces: &[Piece]) -> Option<Limit> {
     if !record.has.users || pieces.iter().any(|piece| piece.due) {
         return None;
@@ -341,8 +348,8 @@ fn without_pauses(record: &Record, good: &Hist, pieces: &[Piece]) -> Option<Limi
     Some(Limit { k, low, high, rate, fixed, calm: 0, failed, labels: 1, users })
 }
 
-/// True if the failed share is the same in each piece, as when requests alternate between instances one of which fails.
-/// By chance that share would vary.
+/// True if the failed share is the same in each time slice, as when requests alternate between instances, one of which
+/// fails. A share of failures by chance would vary.
 fn is_by_turns(pieces: &[&Piece]) -> bool {
     let (count, failed) =
         pieces.iter().fold((0, 0), |sum, piece| (sum.0 + piece.count, sum.1 + piece.failed));
@@ -370,7 +377,8 @@ struct Fit {
     half: f64,
 }
 
-/// Returns the number of places if it is equal at different loads; the pieces are in order of load.
+/// Estimates the number of places from time slices in order of load. Returns `None` if the number is not the same at
+/// different loads.
 fn fit(telling: &[&Piece]) -> Option<Fit> {
     let places: Vec<f64> = telling.iter().filter_map(|piece| piece.places()).collect();
     let (least, most) = (telling.first()?.offered(), telling.last()?.offered());
@@ -386,13 +394,14 @@ fn fit(telling: &[&Piece]) -> Option<Fit> {
     if few.len() < 2 || many.len() < 2 || differ || variation(&places) > FLAT {
         return None;
     }
-    // The number of requests in flight in a piece has an error of 2 %: requests cross its beginning and its end.
+    // The number of requests in flight in a time slice has an error of 2 %: requests cross its beginning and its
+    // end.
     let half = (Z * deviation(&places) / (places.len() as f64).sqrt()).max(EDGE * k);
     (LEAST..=LARGEST).contains(&k).then_some(Fit { k, half })
 }
 
-/// Returns the number of places if the loads are too little above it for [`fit`]: in all pieces the number of
-/// successful requests in flight is the same, while more requests are in flight.
+/// Estimates the number of places if all loads are only a little above it, so that [`fit`] finds none. Returns `None`
+/// unless the number of successful requests in flight is the same in all time slices while more requests are in flight.
 fn fit_little(telling: &[&Piece]) -> Option<Fit> {
     let (k, good) = (mean_of(telling, |piece| piece.good), of(telling, |piece| piece.good));
     let flying = mean_of(telling, |piece| piece.flying);
@@ -408,8 +417,8 @@ fn fit_little(telling: &[&Piece]) -> Option<Fit> {
     is_limit.then_some(Fit { k, half })
 }
 
-/// True if failures under a nearly constant load may come from one of several instances between which requests
-/// alternate, and which died at that number of users.
+/// True if the failures may come from one of several instances, between which requests alternate, and not from a limit.
+/// That is so if the load is nearly constant and the failed share is the same in all time slices.
 fn may_be_turns(telling: &[&Piece]) -> bool {
     let (Some(first), Some(last)) = (telling.first(), telling.last()) else { return false };
     let users = telling.iter().map(|piece| piece.load).fold(0.0, f64::max);

@@ -394,7 +394,7 @@ pub(crate) struct Window {
     pub users: f64,
 }
 
-/// Returns the metrics of windows of `length` seconds each; a shorter rest is dropped.
+/// Returns the metrics of windows of `length` seconds each. A shorter window at the end is dropped.
 pub(crate) fn windows(seconds: &[Second], length: usize) -> Vec<Window> {
     let of = |seconds: &[Second]| {
         let (hist, length) = (service(seconds), length_s(seconds).max(1e-3));
@@ -448,11 +448,12 @@ pub(crate) fn median(values: &[f64]) -> f64 {
 
 /// Exchanges of a class, summed over seconds.
 pub(crate) struct ClassSum {
-    /// Number of the class name.
+    /// Index of the class in the record's list of class names.
     pub(crate) name: u32,
-    /// Counts. Its own service times are empty.
+    /// Summed counts of the class. The histogram of service times in this field is empty; `times` has the service
+    /// times.
     pub(crate) sum: Class,
-    /// Service times.
+    /// Service times of all exchanges of the class.
     pub(crate) times: Hist,
 }
 

@@ -49,10 +49,10 @@ const LAG_FLOOR: f64 = 10.0;
 const LAG_SHARE: f64 = 0.25;
 /// Smallest share of the lag in all response time at which the lag distorts means, if `LAG_MEAN` also holds.
 const LAG_OF_ALL: f64 = 0.1;
-/// Smallest mean lag in ms at which the lag distorts means: targets that answer within a millisecond have a share of a
-/// tenth by the cost of a system call alone.
+/// Smallest mean lag in ms at which the lag distorts means. With a target that answers within a millisecond, the cost
+/// of one system call is a tenth of the response time, so a share alone shows nothing.
 const LAG_MEAN: f64 = 1.0;
-/// Time in ms after a pause of the process within which the samples that end were delayed by the pause.
+/// Time in ms after a pause of the process within which seconds end whose samples the pause delayed.
 const AFTER_STALL: i64 = 1500;
 /// Largest share of seconds that may be excluded because of pauses. Any run may have a single pause.
 const EXCEPTIONS: f64 = 0.1;

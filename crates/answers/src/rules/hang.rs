@@ -34,7 +34,8 @@ const WAITED: u64 = 5;
 const SOON: usize = 1;
 
 /// Smallest median, and smallest 95th percentile, of the response times before the hang, as shares of the plan's time
-/// limit, at which the responses grew up to the limit: the load grew or the target became slower, and it did not stop.
+/// limit, at which the responses count as grown up to the limit. Then the load grew or the target became slower, but
+/// the target did not stop.
 const NEAR_LIMIT: (f64, f64) = (0.4, 0.8);
 /// Number of last seconds with responses in which the response times near the limit are measured.
 const LAST: usize = 2;

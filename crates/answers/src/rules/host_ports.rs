@@ -19,12 +19,14 @@ const ID: &str = "host_ports";
 
 /// Share of the port range from which the range counts as used up.
 const ALL: f64 = 0.95;
-/// Largest ratio of the host's own connections in TIME_WAIT to the port range. With more connections, they go to
-/// several destinations, each of which has the whole range.
+/// Largest ratio of connections in TIME_WAIT that the host opened to the ports of the port range. A host with more
+/// connections opened them to several destinations, and each destination can use the whole range.
 const BEYOND: f64 = 1.05;
-/// Smallest number of readings near the maximum number of connections in TIME_WAIT that show a stable number.
+/// Smallest number of readings close to the maximum number of connections in TIME_WAIT, for the maximum to count as
+/// stable.
 const TOP: usize = 3;
-/// Largest distance of a reading near the maximum from the maximum, as a share of the port range.
+/// Largest difference between a reading and the maximum at which the reading counts as close to the maximum, as a share
+/// of the port range.
 const LEVEL: f64 = 0.01;
 /// Smallest share of the waiting connections that the host itself opened.
 const OWN: f64 = 0.5;
@@ -34,7 +36,7 @@ const OPENED_READINGS: usize = 3;
 const NOT_EACH: f64 = 0.8;
 /// Smallest increase of the error share from which errors count as caused by used-up ports.
 const FAILING: f64 = 0.05;
-/// Largest age in ms of a metric: it may have been read in the second before.
+/// Largest age in ms of a metric when a second ends: the metric may have been read in the previous second.
 const READ_MS: i64 = 1000;
 /// Rules whose findings follow from used-up ports.
 const EXPLAINS: &[&str] =
@@ -136,9 +138,9 @@ fn errors(seconds: &[Second]) -> (u64, f64) {
     (failed, failed as f64 / all.max(1) as f64)
 }
 
-/// Returns the index of the second in which ports began to run out. The reading at `first_ms` shows all ports waiting;
-/// the exact time since the reading before is unknown. It is the first second between them in which requests begin to
-/// fail, else the first second after the reading before.
+/// Returns the index of the second in which ports began to run out. At `first_ms`, a reading first shows that all ports
+/// wait. The ports ran out between the previous reading and this one: in the first second there in which requests begin
+/// to fail, or, if none fail, in the first second after the previous reading.
 fn begins(seconds: &[Second], readings: &[Reading], first_ms: i64) -> usize {
     let below = readings.iter().rev().find(|r| r.at_ms < first_ms).map_or(0, |r| r.at_ms);
     let place = |at_ms: i64| seconds.partition_point(|second| second.at_ms < at_ms);

@@ -94,7 +94,8 @@ fn churns(record: &Record, seconds: &[Second], host: &str, opened: u32) -> Optio
     let (out, n) = mean(seconds, opened);
     let inwards = mean(seconds, accepted).0;
     let (per_request, from_us) = (out / requests, inwards / requests);
-    // If a host accepts equally many connections, its clients already keep none.
+    // If a host accepts as many connections as it opens, the clients of the host do not keep their connections
+    // either.
     let keeps_none = per_request >= OPENED && from_us <= ACCEPTED;
     if n < LEAST || requests < RATE || !keeps_none && !is_brief(seconds, opened, accepted) {
         return None;

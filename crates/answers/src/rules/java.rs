@@ -15,7 +15,8 @@ const ID_OF_HOSTS: &str = "host_java";
 
 /// Smallest share of the run's time in garbage collection, for a finding.
 const SHARE: f64 = 0.05;
-/// Smallest time in garbage collection within a second, in s, that is reported: as long as a stall of the generator.
+/// Smallest time in garbage collection within a second, in s, that is reported. A stall of the generator is reported
+/// from the same length on.
 const LONG: f64 = 0.2;
 /// Smallest number of seconds, or of readings of a host, for a finding about the share of the run's time.
 const LEAST_SECONDS: usize = 10;

@@ -38,18 +38,21 @@ const FULL: f64 = 0.95;
 const SAME_RATE: f64 = 0.02;
 /// Share of users waiting for responses from which all users count as busy.
 const BUSY: f64 = 0.9;
-/// Smallest share of a second without responses with which the second belongs to a pause.
+/// Smallest share of a second that lies in a pause of the target, for missing starts of the second to be explained by
+/// the pause.
 const PAUSE: f64 = 0.6;
 /// Shortest pause of the target in ms.
 const PAUSE_LEAST: f64 = 500.0;
-/// Smallest share of a pause that the longest request behind it took, so that a request waited for the target.
+/// Smallest ratio of the longest request that ends in the second after a time without responses to the length of that
+/// time. Such a request has waited for the target, so the time is a pause of the target.
 const WAITED: f64 = 0.8;
 /// Smallest number of responses per user between two pauses. With fewer, each response is slow, and users that wait in
 /// step leave gaps between them.
 const EACH: f64 = 1.5;
-/// Smallest ratio of the response time to that under light load that shows that requests wait in the target.
+/// Smallest ratio of the response time to the response time under light load at which requests count as waiting in the
+/// target.
 const SLOWER: f64 = 2.0;
-/// Smallest share of the missing starts that a pause explains.
+/// Smallest share of the missing starts that pauses must explain, for the finding about pauses.
 const MOST: f64 = 0.5;
 
 pub(super) fn late_starts(run: &Run<'_>) -> Said {
@@ -322,8 +325,8 @@ fn beside_others(missing: &Missing) -> Finding {
     ))
 }
 
-/// Returns the pauses of the target, as start and end in ms since 1970: times without a response, for which requests
-/// waited. A time is known to a slot of 100 ms, or to a second if the slots of responses are unknown.
+/// Returns the pauses of the target, as start and end in ms since 1970: times without a response during which a request
+/// waited. Start and end are exact to a slot of 100 ms, or to a second if the slots of responses are unknown.
 fn pauses(record: &Record) -> Vec<(f64, f64)> {
     let seconds = &record.seconds;
     // Each slot: start and end in ms, responses, and the second.
@@ -377,7 +380,7 @@ fn in_a_pause(record: &Record, missing: &Missing, starts: &Starts<'_>) -> Option
     if (in_pauses as f64) < MOST * all as f64 || paused.is_empty() {
         return None;
     }
-    // A pause counts if a start is missing in it: a first answer that takes long is before the full load.
+    // Only pauses in which a start is missing count: a slow first response of the run comes before the full load.
     let is_in = |pause: &&(f64, f64), s: &Second| {
         let (begin, end) = ((s.at_ms - i64::from(s.ms)) as f64, s.at_ms as f64);
         begin < pause.1 && end > pause.0

@@ -102,9 +102,9 @@ pub(super) fn nothing_or_lacks(record: &Record) -> Said {
     missing_light_load(record).map_or(Said::Nothing, Said::lacks_load)
 }
 
-/// Returns the seconds in which the target is fully loaded: those near the largest number of requests in flight. That
-/// number is averaged over neighbouring seconds, because it comes from completions, and in one second of a slow target
-/// there are few or none.
+/// Returns the seconds in which the target is fully loaded: those with nearly the largest number of requests in flight.
+/// The number of each second is averaged over neighbouring seconds, because it is computed from completions, and a slow
+/// target has few or no completions in some seconds.
 pub(super) fn loaded(seconds: &[Second]) -> Vec<Second> {
     let around = |at: usize| {
         let near =

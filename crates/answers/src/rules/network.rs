@@ -19,7 +19,8 @@ const SEGMENT: u64 = 1448;
 const OWN_LEAST: f64 = 0.25;
 /// Largest coefficient of variation, between blocks of seconds, of the bytes per second of a line used to capacity.
 const FLAT: f64 = 0.05;
-/// Length in seconds of a block of the run whose bytes per second are compared; a quarter of a shorter period.
+/// Length in seconds of a block of the run whose bytes per second are compared with those of other blocks. A period
+/// shorter than [`SECONDS`] is divided into four blocks instead.
 const BLOCK: usize = 10;
 /// Smallest number of bytes per second of a line used to capacity.
 const BYTES_LEAST: f64 = 1e6;

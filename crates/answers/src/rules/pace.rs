@@ -68,8 +68,8 @@ impl Timers<'_> {
     }
 }
 
-/// Returns the rate of timers; `None` if no rate applies to all samples. The rate cannot be compared with the samples if
-/// it counts iterations, if other groups ignore it, or if a user changed the load during the run.
+/// Returns the rate of timers; `None` if no rate applies to all samples. The rate cannot be compared with the samples
+/// if it counts iterations, if other groups ignore it, or if a user changed the load during the run.
 pub(super) fn timers(record: &Record) -> Option<Timers<'_>> {
     let load = &record.frame.load;
     let others = setting(record, RATE_USERS).is_some();
@@ -182,8 +182,8 @@ impl Means {
     }
 }
 
-/// Returns the number of requests that the end of the run cut. They were in flight, but only completed requests count in
-/// `in_flight`.
+/// Returns the number of requests that the end of the run cut. They were in flight, but only completed requests count
+/// in `in_flight`.
 fn cut(record: &Record) -> f64 {
     sum(&record.seconds, |second| second.all.cut) as f64
 }
@@ -237,8 +237,8 @@ pub(super) fn lacks_unpaced(record: &Record) -> Said {
     lacks_rate()
 }
 
-/// Returns the result of a rule on limits without a finding: a lack of data if the run has no light load to compare with,
-/// or if the light load already had the full rate.
+/// Returns the result of a rule on limits without a finding: a lack of data if the run has no light load to compare
+/// with, or if the light load already had the full rate.
 pub(super) fn nothing_or_lacks(record: &Record) -> Said {
     let Some((light, full)) = loads(record) else { return light::nothing_or_lacks(record) };
     let is_same = light.rate >= SAME * full.rate;

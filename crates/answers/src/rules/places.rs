@@ -9,23 +9,23 @@ use stats::hist::{Hist, layout};
 
 use super::figures::{by_label, without};
 
-/// Smallest share of the failures that a limit can have caused, and smallest share of the failures that the examined
-/// labels have.
+/// Smallest share of all failures that must have a cause which a limit can produce, and smallest share of all failures
+/// that the examined labels must have.
 pub(super) const MOST: f64 = 0.95;
 /// Largest number of places that counts as a limit.
 pub(super) const LARGEST: f64 = 20_000.0;
 
-/// Some seconds of a run, restricted to the labels that fail.
+/// A time slice of a run: some consecutive seconds, restricted to the labels that fail.
 pub(super) struct Piece {
     /// Mean number of requests in flight.
     pub(super) flying: f64,
-    /// Mean number of those requests in flight that succeed.
+    /// Mean number of requests in flight that later succeeded.
     pub(super) good: f64,
     /// Successful responses per second.
     pub(super) rate: f64,
     pub(super) count: u64,
     pub(super) failed: u64,
-    /// Mean number of users, or starts per second if a rate requires them.
+    /// Mean number of users. If a rate requires the starts, mean number of starts per second.
     pub(super) load: f64,
     /// True if a rate requires the starts.
     pub(super) due: bool,
@@ -132,7 +132,7 @@ pub(super) fn times(seconds: &[Second], labels: &[u32]) -> (Hist, Hist) {
 mod tests {
     use super::*;
 
-    /// The expected values B(10, 10) = 0.2146 and B(100, 500) = 0.8004 are from tables of the formula.
+    /// Compares with the values B(10, 10) = 0.2146 and B(100, 500) = 0.8004 from published tables of the formula.
     #[test]
     fn places_are_those_of_the_tables() {
         for (offered, lost, places) in [(10.0, 0.2146, 10.0), (5.0, 0.0184, 10.0), (1.0, 0.5, 1.0)]

@@ -24,7 +24,8 @@ const HALF: f64 = 0.5;
 const ALWAYS: f64 = 0.9;
 /// Largest number of users under a light load, as a share of the run's largest number of users.
 const LIGHT: f64 = 0.25;
-/// Largest ratio of the error share of the whole run to that of the first requests with which they count as equal.
+/// Largest ratio of the error share of the whole run to the error share of the first requests at which the two shares
+/// count as equal.
 const SAME: f64 = 2.0;
 
 /// The first 100 requests of a label, extended to whole seconds, and the errors among all of its requests.

@@ -36,10 +36,10 @@ const FIXED: f64 = 0.02;
 const OFFERED: f64 = 0.3;
 /// Largest variation of mean response times over blocks of seconds at which they count as equal.
 const EQUAL: f64 = 0.1;
-/// Failed share from which a label counts as having no responses.
+/// Failed share of a label's requests from which the label counts as one without successful responses.
 const MOSTLY: f64 = 0.95;
-/// Largest ratio of the median time of failed requests to the p90 of the times of all requests at which the failed ones
-/// count as refused.
+/// Largest ratio of the median time of failed requests to the p90 of the times of all requests at which the failed
+/// requests count as refused.
 const FASTER: f64 = 0.5;
 /// Smallest number of requests for a limit that only the constant rate shows.
 const SAMPLES: u64 = 1000;
@@ -56,8 +56,8 @@ const FLAT: f64 = 0.05;
 const ALONE: u64 = 20;
 /// Smallest mean number of requests in flight under full load at which requests wait.
 const WAITS: f64 = 1.5;
-/// Number of workers that would cause the rate (the rate times the time of a request) below which workers are not the
-/// limit: a single worker could do more.
+/// Number of workers, computed as the rate times the time of a request alone, below which workers are not the limit:
+/// even a single worker could process more requests.
 const LESS_THAN_ONE: f64 = 0.7;
 /// Header names in responses that identify a rate limiter.
 const HEADERS: [&str; 3] = ["retry-after:", "x-ratelimit-", "ratelimit-"];
@@ -361,7 +361,7 @@ fn too_few_for_one(record: &Record) -> Option<(f64, f64)> {
         .then(|| (mean(&rates), alone * 1000.0))
 }
 
-/// Returns the finding about responses at a fixed rate that is lower than that of a single worker.
+/// Returns the finding about responses at a fixed rate that is lower than the rate that a single worker could reach.
 fn delayed(record: &Record) -> Option<Said> {
     let (rate, alone) = too_few_for_one(record)?;
     let seconds = steady(record);

@@ -14,7 +14,7 @@ const KEPT: usize = 10;
 /// Smallest relative fall of the median response time, from the first to the last quarter of the run, that shows that
 /// the cache fills.
 const FALLS: f64 = 0.3;
-/// Number of labels above which the names of labels contain data.
+/// Number of labels above which the names of labels are assumed to contain data.
 const LABELS: u64 = 500;
 
 /// Returns true if a header says that the response came from a cache; `None` if it is not about caches. Headers differ

@@ -51,8 +51,8 @@ pub(super) fn are_regular(seconds: &[Second], label: u32) -> bool {
 }
 
 /// Returns the lower bound of the variance as a share of the mean, and the observed variance as a share of that bound;
-/// `None` for too few values. Each variance comes from a few neighbouring seconds. The median of the variances counts if
-/// there are enough of them, because a stop of the target increases some of them.
+/// `None` for too few values. Each variance comes from a few neighbouring seconds. The median of the variances counts
+/// if there are enough of them, because a stop of the target increases some of them.
 fn share_of_bound(slots: &[[f64; SLOTS]], width: usize, users: f64) -> Option<(f64, f64)> {
     let of_second = SLOTS / width - 1;
     let values = slots.len() * of_second;

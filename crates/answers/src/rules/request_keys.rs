@@ -7,8 +7,8 @@ use record::{ClassName, Kept, Record};
 use super::alike::without_ids;
 use super::realism::is_hit;
 
-/// Divisor of the number of samples. If more than this part of the requests differ, they contain data and cannot be
-/// used to compare samples.
+/// Smallest average number of samples per distinct request. If requests repeat less often, they contain data and cannot
+/// be used to compare samples.
 const MOST: usize = 2;
 
 /// Returns the request of each sample without ids: method, path and query, whether a cache had the response, and with
@@ -50,8 +50,8 @@ fn around(kept: &Kept, host: bool) -> String {
     format!(" {cached} {} {port}", headers(&kept.request, &is_host))
 }
 
-/// True if a class answered requests that differ from those of the other classes of its labels: its times and errors
-/// are then those of the requests.
+/// True if no kept request of a class of responses equals a kept request of the other classes, under any label that
+/// they share. Times and errors of the class may then depend on its requests, not on a backend.
 pub(super) fn answered_other_requests(
     record: &Record,
     mine: &ClassName,

@@ -21,21 +21,25 @@ const RESETS: u64 = 10;
 const QUIET_SECONDS: usize = 10;
 /// Smallest number of samples in the seconds with fewer users than the threshold, for a finding.
 const QUIET_SAMPLES: u64 = 300;
-/// Smallest share of seconds with resets among the seconds above the threshold, for a finding.
+/// Smallest share of seconds with resets among the seconds with at least as many users as the threshold, for a finding.
 const ABOVE: f64 = 0.5;
-/// Largest share of all resets that may lie below the threshold.
+/// Largest share of all resets that may occur with fewer users than the threshold.
 const FEW: f64 = 0.02;
-/// Smallest ratio of the share of resets in the upper half of the loads above the threshold to that in the lower half.
+/// Smallest ratio of two shares of resets at which the share grows with the load: with many users and with few users.
+/// Only seconds with at least as many users as the threshold are compared.
 const GROWS: f64 = 1.4;
-/// Smallest difference between the resets in the upper and the lower half of the loads, in standard deviations of a
-/// Poisson number.
+/// Smallest excess of the resets with many users over the number expected from the share with few users, in standard
+/// deviations of chance, at which the share of resets grows with the load.
 const BEYOND: f64 = 3.0;
-/// Smallest number of seconds under a lighter load after the first reset with which the load counts as the cause.
+/// Smallest number of seconds with fewer users than the threshold after the first reset, for the load to count as the
+/// cause without a growing share of resets.
 const LATER_SECONDS: usize = 5;
-/// Smallest number of requests under a lighter load after the first reset with which the load counts as the cause.
+/// Smallest number of requests with fewer users than the threshold after the first reset, for the load to count as the
+/// cause without a growing share of resets.
 const LATER_SAMPLES: u64 = 100;
 
-/// Returns a phrase about the number of resets among requests below the threshold.
+/// Returns a phrase about the number of resets (`rare`) among the requests with fewer users than the threshold
+/// (`calm`).
 fn seldom(rare: u64, calm: &str) -> Words {
     let times = count(rare);
     if rare == 0 {
@@ -45,7 +49,8 @@ fn seldom(rare: u64, calm: &str) -> Words {
     }
 }
 
-/// True if the share of resets grows with the load. `above`: seconds above the threshold, sorted by number of users.
+/// True if the share of resets grows with the load. `above`: seconds with at least as many users as the threshold,
+/// sorted by number of users.
 fn grows(above: &[(u64, &Second)], resets: impl Fn(&Second) -> u64) -> bool {
     let [first, .., last] = above else { return false };
     let middle = (first.0 + last.0).div_ceil(2);

@@ -5,11 +5,12 @@
 //! There are two signs. First, failures take the same time, while most responses do not: longer than the fastest
 //! responses, and with a much smaller spread (a timer never fires early). Second, failures are more frequent with more
 //! requests in flight or, under constant load, in seconds with slower responses. Failures that merely take as long as
-//! their work would be equally frequent under any load and in any second. A time limit of the target or of a proxy looks
-//! the same, but no response takes longer than such a limit. So a long wait needs responses that took longer: those
-//! that waited nearly as long and then did their work; without them, the sentence on a short wait names a time limit as
-//! well. Or the failures name the pool. Then they may also be faster than all responses: the pool hardly waits, or not
-//! at all. Only the period from the first failure to the last counts: before, the target may have been a different one.
+//! their work would be equally frequent under any load and in any second. A time limit of the target or of a proxy
+//! looks the same, but no response takes longer than such a limit. So a long wait needs responses that took longer:
+//! those that waited nearly as long and then did their work; without them, the sentence on a short wait names a time
+//! limit as well. Or the failures name the pool. Then they may also be faster than all responses: the pool hardly
+//! waits, or not at all. Only the period from the first failure to the last counts: before, the target may have been a
+//! different one.
 
 use record::{Record, Second};
 use stats::Outcome;
@@ -42,8 +43,8 @@ const EXPLAINED: &[&str] =
 const LONGER: u64 = 10;
 /// Smallest number of responses that took longer than the failures, as a share of the failures.
 const LONGER_SHARE: f64 = 0.05;
-/// Parts of the messages of pools without a free connection: HikariCP, DBCP and Commons Pool, Tomcat, Jedis, SQLAlchemy,
-/// Hibernate.
+/// Parts of the messages of pools without a free connection: HikariCP, DBCP and Commons Pool, Tomcat, Jedis,
+/// SQLAlchemy, Hibernate.
 const POOLS: [&str; 7] = [
     "Connection is not available, request timed out",
     "Timeout waiting for idle object",
@@ -57,30 +58,33 @@ const POOLS: [&str; 7] = [
 const WITHIN: f64 = 0.25;
 /// Range in ms in which nine of ten failures lie; the larger of `WITHIN` and this range counts.
 const WITHIN_MS: f64 = 1.5;
-/// Smallest ratio of the spread (p5 to p95) of successful responses' times to that of failed requests' times.
+/// Smallest ratio of two spreads (p5 to p95), of the times of successful responses and of failed requests, at which
+/// failed requests count as ended by a timer.
 const WIDER: f64 = 2.0;
-/// Largest ratio of the fastest responses' time to the time of failures: the latter is then not network time.
+/// Largest ratio of the fastest responses' time to the time of failures at which the time of failures is a wait and not
+/// network time.
 const FASTER: f64 = 0.7;
 /// Quantile of the response times that represents the fastest responses.
 const FASTEST: f64 = 0.001;
 /// Largest relative uncertainty with which a wait from a result file is reported as one number; times in result files
 /// are whole ms.
 const KNOWN: f64 = 0.1;
-/// Smallest number of seconds in each third of the seconds, in order of requests in flight.
+/// Smallest number of seconds in a third of the seconds. The seconds are divided into thirds in order of requests in
+/// flight.
 const THIRD: usize = 5;
-/// Smallest ratio of the failed share in the third of the seconds with the most requests in flight to that in the third
-/// with the fewest.
+/// Smallest ratio of the failed share with the most requests in flight to the failed share with the fewest, each in a
+/// third of the seconds, at which failures grow with the load.
 const MORE: f64 = 3.0;
 /// Smallest number of seconds for a correlation of failures with response times.
 const FOLLOWING: usize = 10;
-/// Probability of Student's t that the correlation of failures with response times must exceed.
+/// Quantile of Student's t that the correlation of failures with response times must exceed to be significant.
 const SURE: f64 = 0.9975;
-/// Smallest correlation of the changes of both between adjacent seconds, as a share of the correlation of failures with
-/// response times: a common trend is not enough.
+/// Smallest ratio of two correlations of failures with response times: of their changes from second to second, and of
+/// their values. A trend that both have in common correlates the values, but not the changes.
 const ALSO_NEXT: f64 = 0.5;
 
-/// Returns true for errors of the target itself. A client's own time limit is not such an error, and refused
-/// connections do not wait.
+/// Returns true for errors of the target itself. The time limit of a client is not an error of the target. Refused
+/// connections are left out, because they do not wait.
 fn is_own(record: &Record, cause: usize) -> bool {
     let name = record.causes.get(cause);
     name.is_some_and(|name| name.outcome == Outcome::Status && name.code.starts_with('5'))

@@ -28,11 +28,14 @@ const AROUND: usize = 50;
 const WAITED: u64 = 3;
 /// Smallest mean number of requests that waited at the same time during a silence, for a finding.
 const AT_A_TIME: f64 = 2.5;
-/// Smallest excess over the usual time, as a share of it, for a request that waited; `LONGER_MS` is added.
+/// Smallest excess of a response time over the usual time for a request that waited, as a share of the usual time.
+/// `LONGER_MS` is added.
 const LONGER: f64 = 0.5;
-/// Smallest excess over the usual time in ms for a request that waited.
+/// Smallest excess of a response time over the usual time for a request that waited, in ms. `LONGER` of the usual time
+/// is added.
 const LONGER_MS: f64 = 100.0;
-/// Smallest excess over the usual time, as a share of the silence, of requests that are compared with those before it.
+/// Excess of a response time over the usual time, as a share of the silence, from which requests after the silence are
+/// compared with requests before it.
 const HALF: f64 = 0.5;
 /// Smallest number of requests before the silence that shows how often requests take longer than usual anyway.
 const KNOWN: u64 = 100;
@@ -245,8 +248,9 @@ fn failed_ms(second: &Second) -> u64 {
     second.all.failed.iter().map(|(bin, n)| layout::middle_of(bin) / 1000 * n).sum()
 }
 
-/// Returns the number of requests answered after a silence that took longer than usual for their label, and their total
-/// wait in ms within the silence. `longer_ms`: smallest excess over the usual time in ms, if it is more than usual.
+/// Returns the number of successful responses after a silence that took longer than usual for their label, and their
+/// total wait in ms within the silence. `longer_ms`: smallest excess over the usual time in ms, if it is larger than
+/// the excess by `LONGER` and `LONGER_MS`.
 fn answered_late(
     record: &Record,
     seconds: &[Second],

@@ -28,23 +28,23 @@ const BURST: usize = 3;
 const AGAIN: f64 = 0.6;
 /// Number of slots after a gap in which the waiting requests complete.
 const AT_ONCE: usize = 2;
-/// Smallest share of the waiting requests that complete in the first slots after a gap: an answered user sends the next
-/// request.
+/// Smallest share of the waiting requests that must complete in the first slots after a gap. Each user that gets a
+/// response then sends the next request.
 const WAITED: f64 = 0.8;
 /// Smallest number of responses in the seconds after a gap that took longer than usual.
 const HELD: u64 = 3;
 /// Smallest excess of a response's time over the median, as a share of the gap's length, for a response that waited
 /// during the gap.
 const HELD_PART: f64 = 0.5;
-/// Smallest number of seconds without gaps that shows how often requests take as long as those that waited.
+/// Smallest number of seconds without gaps from which the usual number of slow requests is known.
 const OTHERS: usize = 5;
-/// Smallest number of requests in the seconds without gaps that shows how often requests take as long as those that
-/// waited.
+/// Smallest number of requests in the seconds without gaps from which the usual number of slow requests is known.
 const OTHER_REQUESTS: u64 = 100;
-/// Smallest share of the users' time in waiting with which no seconds without gaps are needed: users that pause in step
-/// leave gaps.
+/// Share of the users' time in waiting for responses from which gaps count even without seconds for comparison. Below
+/// this share, users may leave gaps by pausing in step.
 const IN_WAITS: f64 = 0.9;
-/// Smallest ratio of a gap to the longest one in which no request waited, if such gaps are common.
+/// Smallest ratio of the length of a gap to the longest gap in which no request waited, for the gap to count where gaps
+/// without waiting requests are common.
 const LONGER: usize = 2;
 /// Smallest number of gaps for a finding.
 const GAPS: usize = 5;
@@ -217,7 +217,7 @@ fn held(record: &Record, second: &Second, typical: &BTreeMap<u32, f64>, longer: 
     sum
 }
 
-/// Requests that waited during gaps, compared with those that take as long without a gap.
+/// Requests that waited during gaps, compared with requests that take as long although there is no gap.
 struct Held<'r> {
     record: &'r Record,
     seconds: &'r [Second],
@@ -227,7 +227,8 @@ struct Held<'r> {
     gaps: usize,
     /// True if users hardly pause, so that no pause of all users leaves a gap.
     users_wait: bool,
-    /// Seconds without a gap for which requests may have waited, and not behind one.
+    /// Seconds for comparison: all except the seconds of gaps in which requests may have waited, and except the seconds
+    /// after such gaps in which these requests end.
     others: Vec<&'r Second>,
     /// Probability that a request outside of gaps takes as long as one that waited, by the length of the gap in slots;
     /// `None` if there are too few requests.
@@ -255,7 +256,8 @@ impl<'r> Held<'r> {
         held
     }
 
-    /// Returns the number of requests that took longer than usual by a part of a gap of this length.
+    /// Returns the number of responses in the given seconds that took longer than usual by at least half of the length
+    /// of a gap of `slots` slots, and by at least 50 ms.
     fn count<'s>(&self, seconds: impl IntoIterator<Item = &'s Second>, slots: usize) -> u64 {
         // Requests in flight took as long as the gap; a pause of all users does not change times.
         let longer = (HELD_PART * slots as f64 * 100.0).max(50.0);
@@ -284,7 +286,8 @@ impl<'r> Held<'r> {
     }
 }
 
-/// Returns the indexes of the seconds in which requests end that waited during a gap in slots.
+/// Returns the indexes of the seconds in which requests end that waited during the gap. The gap is a range of slots;
+/// `seconds` is the number of all seconds.
 fn behind(gap: &Range<usize>, seconds: usize) -> Range<usize> {
     gap.end / SLOTS..((gap.end + BURST - 1) / SLOTS + 1).min(seconds)
 }

@@ -37,10 +37,10 @@ const PIECES: usize = 8;
 const EVEN: f64 = 0.3;
 /// Smallest ratio of the bytes per request in the later seconds to those in the earlier ones at which the work differs.
 const LARGER: f64 = 1.5;
-/// Smallest number of requests that are processed at the same time.
+/// Smallest computed number of requests that the target processes at the same time, for a finding.
 const PLACES: f64 = 0.7;
-/// Largest share of all requests that are processed at the same time. With a larger share, the longest time is less
-/// than `LONGER` times that of a request alone.
+/// Largest share of all requests that are processed at the same time, for a finding. With a larger share, the longest
+/// time is less than `LONGER` times the time of a request alone.
 const MOST: f64 = 0.25;
 
 /// Returns the finding about the first label whose requests arrived at once.

@@ -33,8 +33,8 @@ const SILENCE_WITHIN_MS: f64 = 1000.0;
 const SILENCE: f64 = 5000.0;
 /// Smallest number of different seconds with cut connections that shows a limit per connection.
 const MOMENTS: usize = 3;
-/// Smallest share of successful responses of the failing labels; and the quantile of all their times that must be
-/// early.
+/// Smallest share of successful responses among a failing label's requests. The same share of all requests must end
+/// early (`EARLIER`).
 const GOOD: f64 = 0.2;
 /// Largest ratio of an early response's time to the age of the failures.
 const EARLIER: f64 = 0.5;
@@ -228,9 +228,10 @@ fn says_so(record: &Record, failures: u64) -> bool {
     said.map(|(_, n)| n).sum::<u64>() as f64 >= SAME_SHARE * failures as f64
 }
 
-/// True if failures at an age in ms look like a limit of the target: their labels also have successful responses, much
-/// earlier. Responses that always take as long and fail, and responses that an assertion of the plan rejects, are not a
-/// limit. Responses of other threads do not show that those of threads that always fail had been earlier.
+/// True if failures at an age in ms look like a time limit of the target: at least half of the failures are under
+/// labels that also have successful responses, many of them much earlier. Responses that an assertion of the plan
+/// rejects are not ended by a time limit. The same applies to failures of threads that always fail: responses of other
+/// threads do not show that theirs could have come earlier.
 fn is_limit(record: &Record, age: f64) -> bool {
     let seconds = whole(record);
     let checked = |cause: usize| {
