@@ -3,7 +3,7 @@
 
 use crate::series::mean;
 
-/// Smallest number of batches of a level; the variance of a level with fewer batches is not used.
+/// Smallest number of batches in a level for the variance of the level to be used.
 const LEAST_BATCHES: f64 = 8.0;
 /// Ratio of a level's variance to the variance of single values, below which its batches have averaged the dependence
 /// away.

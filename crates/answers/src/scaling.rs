@@ -28,11 +28,11 @@ const KNEE_FLAT: f64 = 0.05;
 const KNEE_REACH: f64 = 1.7;
 /// Smallest ratio of the largest load to the smallest load of all points, for a knee.
 const KNEE_SPAN: f64 = 4.0;
-/// Smallest ratio of the largest load to the smallest load, for a model.
+/// Smallest ratio of the largest load to the smallest load of all points, for a model.
 pub const LEAST_SPAN: f64 = 8.0;
-/// Largest root mean square of the relative errors of a model.
+/// Largest root mean square of a model's relative errors at which the model may be chosen.
 pub const MOST_ERROR: f64 = 0.05;
-/// Largest relative shift of the peak when one point is left out.
+/// Largest relative shift of the peak when one point is left out at which the peak is reported.
 pub const MOST_SHIFT: f64 = 0.10;
 /// Factor by which a peak may exceed the largest tested load. A peak beyond it is extrapolated.
 pub const REACH: f64 = 2.0;

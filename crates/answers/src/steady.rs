@@ -9,13 +9,14 @@ use record::{Change, Record, Second};
 
 /// Share of the largest number of users from which a second counts as under full load.
 const FULL: f64 = 0.95;
-/// Smallest share of the run under full load. Below this share, the load is assumed to change on purpose, and the whole
-/// run counts, unless the full load follows a ramp (`HOLD`).
+/// Smallest share of the run under full load at which only this part counts as steady. With a smaller share, the load
+/// is assumed to change on purpose, and the whole run counts, unless the full load follows a ramp (`HOLD`).
 const LEAST_SHARE: f64 = 0.4;
-/// Smallest ratio of the duration of a full load to the longest step before it, for a full load that follows a ramp and
-/// therefore counts alone.
+/// Smallest ratio of the longest time with a constant number of users under full load to the longest such time before
+/// the full load. From this ratio on, the full load follows a ramp, and only the full load counts.
 const HOLD: f64 = 1.5;
-/// Smallest duration of a full load after a ramp, as a share of the run's seconds.
+/// Smallest length of the longest time with a constant number of users under full load, as a share of the run, for a
+/// full load that follows a ramp.
 const HOLD_SHARE: f64 = 0.2;
 /// Shortest partial second in ms that has a meaningful rate.
 pub(crate) const LEAST_MS: u32 = 900;

@@ -11,13 +11,13 @@ use situations::all::quiet;
 use situations::{Answer, MS, good, run, users};
 use stats::{Outcome, Phases};
 
-/// Returns a run with 60 randomly kept responses. `of` returns label, header line, time in ms, and true for a failed
-/// response.
+/// Returns a run with 60 kept responses, as if chosen at random. `of` returns label, header line, time in ms, and true
+/// for a failed response.
 fn with_kept(of: impl Fn(usize) -> (u32, String, u64, bool)) -> Record {
     with_more(of, |_, _| ())
 }
 
-/// Returns a run like that of [`with_kept`], and applies a further change to each kept response.
+/// Returns a run with kept responses like [`with_kept`], after a change to each kept response.
 fn with_more(
     of: impl Fn(usize) -> (u32, String, u64, bool),
     change: impl Fn(usize, &mut Kept),
@@ -103,8 +103,8 @@ fn names_that_do_not_go_with_the_times_say_nothing() {
     assert_eq!(said(&each), "");
 }
 
-/// Returns the finding about responses of which each third is slow, with one header line for slow ones and another
-/// for the others.
+/// Returns a run in which every third kept response is slow. Slow responses have the header line `slow`, all others the
+/// header line `fast`.
 fn two_lines(slow: &str, fast: &str) -> Record {
     with_kept(|n| {
         let (line, ms) = if n % 3 == 1 { (slow, 120) } else { (fast, 10 + n as u64 % 5) };

@@ -68,7 +68,8 @@ fn a_short_stop_of_the_generator_does_not_explain_a_rate_that_was_never_reached(
     assert!(!words.is_empty() && !words.contains("the generator"), "{words}");
 }
 
-/// Returns a run of users that pause for `pause` ms between responses of 20 ms; a timer requires 20 requests per second.
+/// Returns a run of users that pause for `pause` ms between responses of 20 ms; a timer requires 20 requests per
+/// second.
 fn pausing(n: u64, pause: u64) -> Record {
     let mut record = run(&Users { at_once: n, ..users(n).pause(pause) }, |_, _| good(20 * MS));
     record.frame.load.rate = Some(20.0);

@@ -20,7 +20,8 @@ struct Run {
     right: Vec<Right>,
     /// Further rules whose findings are true as well.
     allowed: Vec<String>,
-    /// The rule; true if its sentence must contain the string, false if it must not; and the string.
+    /// Strings to look for in the sentences of rules: the rule, true if its sentence must contain the string or false
+    /// if it must not, and the string.
     words: Vec<(String, bool, String)>,
     plan: String,
 }

@@ -38,7 +38,8 @@ fn file(mut record: Record) -> Record {
     record
 }
 
-/// Returns a run whose timers require 20 requests per second of all users together. `takes`: service time in µs at a time.
+/// Returns a run whose timers require 20 requests per second of all users together. `takes`: service time in µs at a
+/// time.
 fn timed(load: &Users, takes: impl Fn(u64) -> u64) -> Record {
     let load = Users { rate: Some(20.0), ..load.clone() };
     let mut record = run(&load, |request, random| good(about(takes(request.at), random)));
@@ -200,8 +201,8 @@ fn the_same_rate_at_each_step_of_users_is_a_limit_in_a_result_file() {
     assert_eq!(lacks(&verdict, "plateau"), "the rate that was asked for, if any");
 }
 
-/// Returns the result file of users that arrive in steps of `step` users, 30 s each, and pause for `pause` ms. Four workers
-/// take 50 ms per request.
+/// Returns the result file of users that arrive in steps of `step` users, 30 s each, and pause for `pause` ms. Four
+/// workers take 50 ms per request.
 fn in_steps(step: u64, steps: u64, pause: u64) -> Record {
     let (mut workers, mut random) = (Workers::new(4), Random::new(5));
     let starts = (0..step * steps).map(|user| Reverse((user / step * 30 * S + user * 300, user)));
@@ -256,7 +257,7 @@ fn short_stops_on_a_full_machine_are_not_called_checked() {
 }
 
 /// Returns the record of a result file of `n` users whose timer starts a request every 500 ms. Requests take about
-/// `takes` ms, with this standard deviation of the logarithm.
+/// `takes` ms; `spread` is the standard deviation of the logarithm of their times.
 fn started_evenly(seed: u64, n: u64, takes: f64, spread: f64) -> Record {
     let mut random = Random::new(seed);
     let mut row = |at: u64| (500 * at, (takes * (spread * random.normal()).exp()) as u64, at % n);

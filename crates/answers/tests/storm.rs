@@ -16,7 +16,8 @@ fn verdict(apart_ms: u64, login: impl FnMut(u64, &mut Random) -> u64) -> Verdict
     verdict_of(apart_ms, login, |_| 500)
 }
 
-/// Returns the verdict on such rows. `bytes`: size of a response, from its time in ms.
+/// Does the same as [`verdict`], with responses of different sizes. `bytes` returns the size of a response from its
+/// time in ms.
 fn verdict_of(
     apart_ms: u64,
     mut login: impl FnMut(u64, &mut Random) -> u64,

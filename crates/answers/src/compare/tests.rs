@@ -418,7 +418,7 @@ fn series_of_both_sides_are_compared() {
 #[test]
 fn a_figure_that_was_named_is_judged_by_its_own_interval() {
     let settings = Settings { resamples: 500, ..Settings::default() };
-    // Number of pairs in which some interval excludes 0 by chance.
+    // Number of pairs in which at least one interval excludes 0 by chance.
     let mut seen = 0;
     for seed in 0..60 {
         let mut found = compare(

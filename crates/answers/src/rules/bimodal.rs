@@ -12,7 +12,7 @@ use super::say::{found, lacks, time, words};
 use super::{realism, run::Run};
 use crate::verdict::{About, Confidence, Said};
 
-/// Bins of the smoothed histogram per doubling of the time.
+/// Number of bins of the smoothed histogram for each doubling of the time.
 const PER_OCTAVE: f64 = 6.0;
 /// Smallest share of the samples in each mode.
 const MASS: f64 = 0.05;

@@ -36,7 +36,7 @@ use super::{
 use crate::distribution::student_quantile;
 use crate::verdict::{About, Confidence, Finding, Said, Words};
 
-/// Length of a window in seconds.
+/// Length in seconds of a window in which the rate is measured.
 const WINDOW: usize = 5;
 /// Length in seconds of the shortest window, for a run with less than 30 s of full load.
 const SHORTEST: usize = 2;
@@ -119,7 +119,8 @@ const FULL: f64 = 0.9;
 const PAIRS_SAMPLES: u64 = 400;
 /// Shortest time of a request alone, in slots of 100 ms, for an estimate from pairs of completions.
 const PAIRS_SLOTS: f64 = 3.0;
-/// Smallest ratio of the share of missing pairs of completions in slots of 200 ms to that in slots of 100 ms.
+/// Smallest ratio of two shares of missing pairs of completions at which the estimate is used: the share in slots of
+/// 200 ms, divided by the share in slots of 100 ms.
 const PAIRS_ALIKE: f64 = 0.65;
 /// Largest number of workers that pairs of completions can show. With more workers, too few pairs are missing.
 const PAIRS_MOST: f64 = 12.0;

@@ -20,13 +20,14 @@ const OPENED_LEAST: u64 = 100;
 const COSTS: f64 = 0.05;
 /// Smallest share of the closed connections that have the same cause, for the finding to name that cause.
 const MOST: f64 = 0.5;
-/// Smallest number of requests that failed on a connection which was already closed.
+/// Smallest number of requests that failed on a connection which was already closed, for a finding.
 const STALE: u64 = 10;
-/// Smallest share, among all requests, of requests that failed on a connection which was already closed.
+/// Smallest share, among all requests, of requests that failed on a connection which was already closed, for a finding.
 const STALE_SHARE: f64 = 0.01;
-/// Smallest number of seconds with requests that failed on a closed connection.
+/// Smallest number of seconds with requests that failed on a connection which was already closed, for a finding.
 const STALE_SECONDS: usize = 5;
-/// Largest time of requests that failed on a closed connection, as a share of the time of successful requests.
+/// Largest ratio of the time of requests that failed on a closed connection to the time of successful requests, for a
+/// finding.
 const STALE_PART: f64 = 0.5;
 /// Smallest share of the response time that handshakes take for a finding.
 const TLS_TIME: f64 = 0.2;

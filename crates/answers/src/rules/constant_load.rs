@@ -59,12 +59,13 @@ const FIRST_MS: u32 = 2000;
 const FIRST: u64 = 3;
 /// Largest ratio to the time of an idle target at which a response counts as fast.
 const AS_FAST: f64 = 1.5;
-/// Largest rate of fast responses later, relative to their rate at first.
+/// Largest ratio of two rates of fast responses, after and before the queue has built up, at which fast responses count
+/// as gone.
 const RARER: f64 = 0.1;
-/// Smallest ratio of the usual time to the time of an idle target.
+/// Smallest ratio of the usual response time to the time of an idle target, for a finding.
 const LONGER: f64 = 2.0;
-/// Smallest difference in ms between the usual time and the time of an idle target: below, costs of system calls
-/// dominate.
+/// Smallest difference in ms between the usual response time and the time of an idle target, for a finding. In smaller
+/// differences, costs of system calls dominate.
 const LONGER_MS: f64 = 5.0;
 /// Share of all users that must have started for a queue to have its full length.
 const FULL: f64 = 0.95;
@@ -80,7 +81,7 @@ const STEEP: f64 = 3.0;
 const BETWEEN: f64 = 0.3;
 /// Longest time of a response of medium length, as a share of the usual response time.
 const NEARLY: f64 = 0.75;
-/// Largest size of a response, relative to the usual size, for a response that shows different work.
+/// Largest ratio of the size of a response to the usual size at which the response comes from different work.
 const SMALLER: f64 = 0.5;
 /// Number of responses of a limited label that may exceed its usual rate at the beginning, as a multiple of the
 /// requests processed at the same time.
@@ -93,7 +94,7 @@ const IN_WAIT: f64 = 0.5;
 const BEHIND: f64 = 0.5;
 /// Smallest number of bytes per second for a finding about a line that may be full.
 const BYTES_LEAST: f64 = 1e5;
-/// Shortest time in seconds until nearly all users have started in a run that counts as a ramp. The advice of this rule
+/// Shortest time in seconds in which nearly all users start, for a run that counts as a ramp. The advice of this rule
 /// recommends `--ramp 30s`, with which 95 % of the users have started after 28.5 s.
 const RAMP: usize = 25;
 
@@ -327,8 +328,8 @@ fn are_smaller(early: &[&Second], seconds: &[Second], label: usize, n: u64) -> b
 /// Completions of a second, in total and by slots.
 type Completed = (u64, [u32; SLOTS]);
 
-/// True if responses never arrived faster than at the usual rate, apart from a burst. If they did, the target did not
-/// have such a limit then.
+/// True if responses never arrived faster than at the usual rate, apart from a burst at the beginning. If they arrived
+/// faster at some time, the target did not have this limit at that time.
 fn keeps_rate(
     early: &[&Second],
     usual: f64,

@@ -25,7 +25,7 @@ const CLEAR: f64 = 3.0;
 const CLEAR_OF_LABEL: f64 = 5.0;
 /// Smallest share of the seconds that must have requests of a label.
 const PRESENT: f64 = 0.9;
-/// Smallest number of requests in a slow period.
+/// Smallest number of requests in a slow period, or on each side of a step, for a finding.
 pub(super) const PHASE_SAMPLES: u64 = 30;
 /// Largest share of the seconds outside of a slow period that may be slow as well.
 pub(super) const STRAY: f64 = 0.05;

@@ -22,18 +22,21 @@ use super::systems;
 use super::whose::{self, Always};
 use crate::verdict::{About, Confidence, Said, Words};
 
-/// Smallest share of the errors that must occur after the stop of the run.
+/// Smallest share of all errors that must occur after the stop of the run, if the stop is their cause.
 const AFTER_STOP: f64 = 0.9;
-/// Largest ratio of the failed share of requests before the stop to the failed share after it.
+/// Largest ratio of the failed share of requests before the stop to the failed share after it, if the stop is the cause
+/// of the errors.
 const BEFORE_STOP: f64 = 0.1;
-/// Smallest time in ms for which a run continues without a cause of errors, for the cause to be over.
+/// Smallest time in ms from the last error of a cause to the end of the run, for the cause to count as over.
 const OVER_MS: i64 = 4000;
-/// Smallest time for which a run continues without a cause of errors, as a share of the run, for the cause to be over.
+/// Smallest time from the last error of a cause to the end of the run, as a share of the run, for the cause to count as
+/// over. `OVER_MS` must hold, too.
 const OVER: f64 = 0.1;
-/// Smallest time in ms for which a run continues without a cause of errors, for the cause to be over, if `USUAL`
-/// failures would be expected in this time at the earlier rate.
+/// Smallest time in ms from the last error of a cause to the end of the run, for the cause to count as over if `USUAL`
+/// errors would have occurred in this time at the earlier rate.
 const SOON_OVER_MS: i64 = 1500;
-/// Number of expected failures from which a shorter time without failures shows that a cause is over.
+/// Number of errors expected after the last error of a cause from which the shorter time `SOON_OVER_MS` is enough for
+/// the cause to count as over.
 const USUAL: f64 = 10.0;
 /// Shortest time in ms that a request has waited since the stop, for a finding.
 const LONG_WAIT_MS: f64 = 2000.0;
@@ -114,7 +117,8 @@ fn load_in(record: &Record, at: RangeInclusive<usize>) -> (String, String) {
     }
 }
 
-/// True if a cause ended long before the run did. It occurred `n` times, from second `at` to second `last`.
+/// True if a cause of errors ended long before the run did. `n`: number of errors of the cause; `at`, `last`: indexes
+/// of the first and the last second with such errors.
 fn is_over(seconds: &[Second], at: usize, last: usize, n: u64) -> bool {
     let (begins, ends) = span(seconds);
     let answers = |second: &Second| second.all.count > second.all.errors;

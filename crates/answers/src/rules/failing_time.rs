@@ -13,17 +13,19 @@ const SECONDS: usize = 3;
 const REQUESTS: u64 = 20;
 /// Smallest number of stretches of failures that count as periodic.
 const TIMES: usize = 4;
-/// Shortest interval between the beginnings of two stretches, in seconds.
+/// Shortest time in seconds from the beginning of a stretch of failures to the beginning of the next one, for stretches
+/// that count as periodic.
 const EVERY_S: f64 = 4.0;
 /// Smallest number of failures in each stretch, for stretches that count as periodic.
 const EACH: u64 = 5;
-/// Largest standard deviation in seconds of the intervals between stretches of failures, and of their lengths.
+/// Largest standard deviation in seconds of the intervals between stretches of failures, and of their lengths, for
+/// stretches that count as periodic.
 const EVEN_S: f64 = 0.75;
 /// Largest standard deviation of the intervals between stretches of failures, and of their lengths, as a share of the
-/// interval; the smaller of `EVEN_S` and this limit counts.
+/// interval, for stretches that count as periodic. The smaller of `EVEN_S` and this limit counts.
 const EVEN: f64 = 0.1;
-/// Largest standard deviation for long intervals between stretches of failures, as a share of the interval, where it
-/// exceeds the limits `EVEN_S` and `EVEN`.
+/// Standard deviation, as a share of the interval between stretches, that is always allowed for stretches that count as
+/// periodic. For long intervals, this limit is larger than `EVEN_S` and `EVEN`.
 const EVEN_LONG: f64 = 0.03;
 /// Largest length of a stretch, as a share of the interval, for stretches that count as periodic.
 const PART: f64 = 0.5;

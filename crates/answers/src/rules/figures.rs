@@ -30,10 +30,10 @@ const MIXED: f64 = 0.05;
 const HELD_LEAST: u64 = 30;
 /// Smallest relative increase of the request rate that counts as another load.
 const MORE: f64 = 0.1;
-/// Quantile of a second's times that represents how long its responses waited.
+/// Quantile of the response times of a second that represents how long its responses waited.
 const USUAL: f64 = 0.9;
-/// Largest ratio of the time that responses waited to the time since the load became constant, if the queue no longer
-/// fills.
+/// Largest ratio of the time that responses waited (`USUAL`) to the time since the load became constant at which the
+/// queue counts as full.
 const LATER: f64 = 0.9;
 /// 97.5 % quantile of the standard normal distribution.
 pub(crate) const Z: f64 = 1.96;
@@ -366,9 +366,9 @@ pub(crate) fn steady(record: &Record) -> &[Second] {
     &all[best]
 }
 
-/// Returns the steady seconds without the first ones. In a settled second, the usual response is to a request sent
-/// after the steady part began. Until then a queue fills: each response takes longer than the one before, although
-/// users and target are the same.
+/// Returns the steady seconds without those at their beginning in which a queue still fills. While a queue fills, each
+/// response takes longer than the one before, although users and target are the same. The first returned second is the
+/// first in which most responses belong to requests that were sent after the steady part began.
 pub(crate) fn settled(record: &Record) -> &[Second] {
     let seconds = steady(record);
     let from_ms = span(seconds).0;

@@ -19,11 +19,11 @@ pub(super) const MISSED_OF_SAMPLES: f64 = 0.05;
 const BEHIND: f64 = 0.05;
 /// Smallest share of seconds in which users leave, with which the number of users counts as varying.
 const COME_AND_GO: f64 = 0.1;
-/// Largest number of steps of a load in steps.
+/// Largest number of steps in which a load may rise to count as a load in steps.
 const LEVELS: usize = 12;
-/// Smallest length of a step in seconds.
+/// Smallest length in seconds of a step of a load in steps: a time with a constant number of users.
 const LEVEL_S: f64 = 9.5;
-/// Smallest difference in users between two steps.
+/// Smallest rise in users from one step of a load in steps to the next.
 const LEVEL_USERS: u64 = 2;
 /// Smallest share of the run's seconds that the steps cover. In the other seconds, users start.
 const ON_LEVELS: f64 = 0.7;

@@ -19,12 +19,12 @@ const ID: &str = "queue_grows";
 const SECONDS: usize = 6;
 /// Largest relative difference, beyond chance, between the starts of a second and the last rate.
 const SAME_RATE: f64 = 0.1;
-/// Largest ratio of the response rate in the second half of the period with the same rate of starts to that in its
-/// first half, beyond chance; the first second of the period is left out. A target that finishes more and more requests
-/// is slow, but not at its limit.
+/// Largest growth of the response rate at which the target counts as full, as a ratio: from the first half of the
+/// period with the same rate of starts to its second half, beyond chance. The first second of the period is left out. A
+/// target that finishes more and more requests is slow, but not at its limit.
 const NO_MORE: f64 = 1.1;
-/// Smallest earlier rate of starts that counts as the same load, as a share of the final rate: a growing load may
-/// already exceed the limit at this rate.
+/// Smallest rate of starts in earlier seconds, as a share of the final rate, at which these seconds count as the same
+/// load. A growing load may exceed the limit of the target before it reaches its final rate.
 const RISING: f64 = 0.4;
 /// Number of parts of equal length into which the period with the same rate of starts is divided.
 const PARTS: usize = 4;
@@ -39,9 +39,11 @@ const GROWTH_SHARE: f64 = 0.05;
 const WAITING: f64 = 0.5;
 /// Smallest number of seconds after the last start that show how users leave.
 const DRAINS: usize = 4;
-/// Smallest share of users left halfway from the last start to the end of the record.
+/// Smallest share of users left halfway from the last start to the end of the record, for a target that works through a
+/// queue.
 const LEFT: f64 = 0.25;
-/// Largest ratio of the request rate after the last start to the request rate before the last start.
+/// Largest ratio of the request rate after the last start to the request rate before it, for a target that works
+/// through a queue.
 const NO_FASTER: f64 = 1.5;
 /// Smallest ratio of ended users to requests at which each user is assumed to send one request.
 const ONE_EACH: f64 = 0.8;

@@ -17,11 +17,13 @@ const EVEN: f64 = 0.15;
 const ALIKE: usize = 1;
 /// Largest share of the run in slow periods, for a finding.
 const MOST: f64 = 0.4;
-/// Quantile of the response times that must be longer in slow periods than in other seconds, by the square root of
-/// `SLOWER`.
+/// Quantile of the response times that must be longer in slow periods than in other seconds, by at least the square
+/// root of `SLOWER` as a factor.
 const MANY: f64 = 0.75;
 
-/// Returns the slow periods as ranges of second indexes, if they are far enough above the other seconds (`clear`).
+/// Returns the slow periods as ranges of second indexes. Returns `None` if the slow seconds are too close to the other
+/// seconds, or too many. `clear`: smallest distance from the median of the other seconds, as a multiple of their
+/// variation.
 fn slower(values: &[Option<f64>], clear: f64) -> Option<Vec<Range<usize>>> {
     let mut sorted: Vec<f64> = values.iter().flatten().copied().collect();
     sorted.sort_by(f64::total_cmp);

@@ -12,7 +12,7 @@ use crate::verdict::{About, Confidence, Finding, Verdict};
 
 pub(super) const ID: &str = "series_level";
 
-/// Smallest number of seconds with a value before the level is reached.
+/// Smallest number of seconds with a value of the series before the level is reached, for a finding.
 const BEFORE: usize = 5;
 /// Smallest number of seconds on the level, for a finding.
 const ON_IT: usize = 10;

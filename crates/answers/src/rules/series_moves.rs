@@ -20,7 +20,8 @@ pub(super) const ID: &str = "series_moves";
 const SECONDS: usize = 30;
 /// Smallest absolute rank correlation for a finding.
 const ALIKE: f64 = 0.5;
-/// Largest p value of the correlation, multiplied by the number of series.
+/// Largest p value of a correlation, after multiplication by the number of series, at which the correlation is
+/// significant.
 const SURE: f64 = 0.001;
 /// Smallest ratio of the response time in slow seconds to that in fast ones.
 const VARIES: f64 = 1.3;
@@ -28,7 +29,7 @@ const VARIES: f64 = 1.3;
 const SLOW: f64 = 0.95;
 /// Quantile of the seconds' response times that represents fast seconds.
 const FAST: f64 = 0.05;
-/// Divisor of the number of seconds; the quotient is the largest lag of the autocorrelations.
+/// Ratio of the number of seconds to the largest lag of the autocorrelations.
 const MEMORY: usize = 3;
 /// Smallest number of independent seconds, for a correlation.
 const INDEPENDENT: f64 = 3.0;

@@ -32,7 +32,7 @@ const MOST: f64 = 0.95;
 const PART: f64 = 0.97;
 /// Smallest number of successful responses of the labels with errors, for a finding.
 const ANSWERS: u64 = 100;
-/// Shortest and longest time of the failures in ms.
+/// Range in ms of the time of failures, measured at their 5th percentile, for a finding.
 const LENGTH: (f64, f64) = (2.0, 120_000.0);
 /// Shortest time of the failures in ms at which failures without slower responses are left to the rule on time limits.
 const LONG: f64 = 900.0;
@@ -54,9 +54,10 @@ const POOLS: [&str; 7] = [
     "Unable to acquire JDBC Connection",
     "SQLTransientConnectionException",
 ];
-/// Range, as a share of their median time, in which nine of ten failures lie.
+/// Range in which nine of ten failures lie if they take equally long, as a share of their median time.
 const WITHIN: f64 = 0.25;
-/// Range in ms in which nine of ten failures lie; the larger of `WITHIN` and this range counts.
+/// Range in ms in which nine of ten failures lie if they take equally long; the larger of `WITHIN` and this range
+/// counts.
 const WITHIN_MS: f64 = 1.5;
 /// Smallest ratio of two spreads (p5 to p95), of the times of successful responses and of failed requests, at which
 /// failed requests count as ended by a timer.

@@ -106,7 +106,8 @@ pub(super) fn silence(record: &Record) -> Option<Finding> {
     Some(finding)
 }
 
-/// Returns a phrase about a pause of the generator's machine, which a result file does not exclude as the explanation.
+/// Returns the sentence that a pause of the generator's machine would look the same. Returns an empty sentence if the
+/// record has metrics of the generator, which exclude a pause.
 fn or_the_generator(record: &Record) -> Words {
     if record.has.generator {
         return words!("", "");

@@ -32,11 +32,11 @@ const LEAST: f64 = 0.03;
 const MOST: f64 = 0.7;
 /// Smallest number of seconds with the usual speed after a slow period, and before it.
 const AROUND_S: f64 = 4.0;
-/// Largest ratio between the mean times before and after a slow period at which they count as equal, and between the
-/// median times of both halves of the time after it at which responses no longer become faster.
+/// Largest ratio of two times that count as equal: of the mean times before and after a slow period, and of the median
+/// times of the two halves of the time after it.
 const ALIKE: f64 = 1.25;
-/// Smallest ratio of the mean time in the first third of a slow period to that in its last third at which responses
-/// become faster gradually: each third is faster than the one before by at least the square root of this ratio.
+/// Smallest ratio of mean times, from the first third of a slow period to its last third, at which responses become
+/// faster gradually. From each third to the next, the ratio must be at least the square root of it.
 const FASTER: f64 = 1.5;
 /// Returns the slow periods as ranges of second indexes: one or two periods, if all other seconds are similar.
 fn slower(seconds: &[Second], values: &[f64], clear: f64) -> Vec<Range<usize>> {

@@ -48,9 +48,9 @@ const SYN_AGES: [f64; 13] =
     [1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 11.0, 15.0, 19.0, 31.0, 35.0, 63.0, 67.0];
 /// Largest relative excess of a connect's time over the age of a SYN retransmission.
 const SYN_WITHIN: f64 = 0.1;
-/// Smallest number of connects at the age of a SYN retransmission.
+/// Smallest number of connects at the age of a SYN retransmission, for a finding.
 const SYN_LEAST: u64 = 10;
-/// Smallest share of connects at the age of a SYN retransmission among all connects.
+/// Smallest share of connects at the age of a SYN retransmission among all connects, for a finding.
 const SYN_SHARE: f64 = 0.001;
 /// Shortest time in µs of a slow connect.
 const SLOW_CONNECT: u64 = 500_000;
@@ -63,7 +63,7 @@ const LOSS: f64 = 0.01;
 /// Smallest ratio of connects that lost two SYNs to the number that the loss explains, at which the queue is full: a
 /// network loses the second SYN of a connect as rarely as the first.
 const TWICE: f64 = 10.0;
-/// Smallest number of connects that lost two SYNs.
+/// Smallest number of connects that lost two SYNs at which the queue counts as full.
 const TWICE_LEAST: u64 = 5;
 /// Shortest age in s of a connect that needed three SYNs.
 const TWICE_S: f64 = 1.9;

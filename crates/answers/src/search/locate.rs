@@ -10,7 +10,8 @@ use crate::distribution::{student_cdf, student_quantile};
 use crate::interval::CONFIDENCE;
 use crate::series::{mean, variance};
 
-/// Smallest number of probes with full or partial weight; with two probes, the line has no error estimate.
+/// Number of nearest probes that get weight in the fit, unless they are farther from the limit than [`FAR`]. With two
+/// probes, the line would have no error estimate.
 const NEAREST: usize = 4;
 /// Relative distance from the limit beyond which a probe is no evidence about it.
 const FAR: f64 = 0.3;

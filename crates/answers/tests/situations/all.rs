@@ -26,7 +26,7 @@ pub fn of(
     Situation { name, right, beside, record }
 }
 
-/// A service whose responses take about 20 ms.
+/// Returns a successful response that takes about 20 ms.
 fn service(_: &Request, random: &mut Random) -> Answer {
     good(about(20 * MS, random))
 }
@@ -72,7 +72,7 @@ pub fn with_host(mut record: Record, ports: f64, per_s: f64, accepted: f64, said
     record
 }
 
-/// From second `from` on, the host closes 400 connections per second that others opened.
+/// Makes the host close 400 connections per second that others opened, from second `from` on: they stay in TIME_WAIT.
 fn closing_after(mut record: Record, from: usize) -> Record {
     for (n, second) in record.seconds.iter_mut().enumerate().skip(from) {
         second.watched[0].1 += 400.0 * (n - from) as f64;
@@ -134,7 +134,7 @@ fn with_java(pauses: impl Fn(usize) -> f64) -> Record {
     record
 }
 
-/// Returns a run in which requests fail from second `from_s` on, when a gateway has no free port.
+/// Returns a run in which most requests fail from second `from_s` on, as behind a gateway that has no free port.
 fn without_ports(from_s: u64) -> Record {
     run(&users(20).ramp(5).pause(80), move |request, random| {
         if request.at > from_s * S && random.uniform() < 0.6 {
@@ -172,8 +172,8 @@ fn with_firewall(mut record: Record, sessions: impl Fn(usize) -> f64, cpu: f64) 
     record
 }
 
-/// Returns a function for the number of sessions: those of the first 20 connections grow to `of` per connection,
-/// and there are `others` in addition.
+/// Returns a function for the number of sessions in each second. Within 10 s, the sessions of 20 connections grow from
+/// 0 to `of` sessions per connection. `others` sessions are there in addition.
 fn grow_to(of: f64, others: f64) -> impl Fn(usize) -> f64 {
     move |n| others + 20.0 * of * (n as f64 / 10.0).min(1.0)
 }
