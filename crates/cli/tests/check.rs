@@ -9,7 +9,8 @@ const MISSING: &str = r#"<CSVDataSet guiclass="TestBeanGUI" testclass="CSVDataSe
 <stringProp name="filename">${__P(dir,data)}/names.csv</stringProp><stringProp name="variableNames">name</stringProp>
 <stringProp name="delimiter">,</stringProp></CSVDataSet><hashTree/>"#;
 
-/// A missing data file that only some of the users' requests read.
+/// Returns a Simple Controller with a CSV Data Set whose file is missing, so that only some requests of the users read
+/// the file.
 fn missing_in_part() -> String {
     format!(
         "<GenericController testclass=\"GenericController\" testname=\"part\" enabled=\"true\"/><hashTree>{MISSING}</hashTree>"

@@ -138,7 +138,7 @@ fn what_is_no_exporter_is_refused_or_named() {
     assert!(said.contains("the response has no Prometheus metrics"), "{said}");
 }
 
-/// The plan of [`Program`] with a PerfMon Metrics Collector, whose agent listens on `port`.
+/// Returns the plan of [`Program`] with a PerfMon Metrics Collector, whose agent listens on `port`.
 fn plan_with_collector(port: u16) -> String {
     let row = |kind: &str, parameters: &str| {
         format!(

@@ -6,8 +6,8 @@ use report::Page;
 use report::model::{Agents, Criterion, Given, RunPage, words};
 use serde_json::Value;
 
-/// Returns a record of ten seconds with `samples` samples each, for 10 samples of 1 to 100 ms. One sample per second
-/// fails.
+/// Returns a record of ten seconds with `samples` samples each, one of which fails. With 10 samples in a second, the
+/// samples of the record take 1 to 100 ms.
 fn record(samples: u64) -> Record {
     let second = |i: u64| {
         let mut part = Part { errors: u64::from(samples > 0), ..Part::default() };

@@ -172,8 +172,8 @@ pub(crate) enum JmeterVerb {
         #[arg(long)]
         remove: bool,
     },
-    /// Install throng-java for tools that start JMeter with java, like jmeter-maven-plugin: it runs plans in Throng, or in
-    /// Java if Throng refuses them.
+    /// Install throng-java for tools that start JMeter with java, like jmeter-maven-plugin: it runs plans in Throng, or
+    /// in Java if Throng refuses them.
     InstallJava {
         /// Folder for throng-java.
         #[arg(value_name = "DIR")]

@@ -50,8 +50,8 @@ fn replaces(ask: &LoadSettings, what: Setting) -> bool {
     }
 }
 
-/// Returns the evaluated plan with the load that replaces the plan's, for a plan that is only checked, and a line for each
-/// thread group whose load differs. `None` if no load is given.
+/// Returns the evaluated plan with the load that replaces the plan's, for a plan that is only checked, and a line for
+/// each thread group whose load differs. `None` if no load is given.
 pub(crate) fn of_plan(
     loaded: &Loaded,
     properties: &Properties,

@@ -55,8 +55,8 @@ pub(crate) fn needed(
     Ok(Some(Needed { ready, words, place }))
 }
 
-/// If the plan names classes of plug-ins, stores in the properties which of them are available in Java. Elements of
-/// other plug-ins are left out.
+/// Stores in the properties which plug-in classes of the plan are available in Java, so that elements of other plug-ins
+/// are left out. Does nothing if the plan names no plug-in class, or if Java is not available.
 pub(crate) fn note_plugins(properties: &mut Properties, bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let named = plan::support::OF_PLUGINS.iter().filter(|class| text.contains(**class));

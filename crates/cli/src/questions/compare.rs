@@ -487,7 +487,7 @@ fn plans(flags: &CompareFlags, plans: (PathBuf, PathBuf), asked: &Asked) -> Exit
     if runs_b.records.is_empty() {
         return exit;
     }
-    // Both sides get the same number of runs, because the last turn may have run only plan A.
+    // Both sides must have the same number of runs. In the last repetition, plan A may have run without plan B.
     runs_a.records.truncate(runs_b.records.len());
     runs_a.paths.truncate(runs_b.paths.len());
     let done = Pair { a: runs_a, b: runs_b, ..Pair::default() }.compare(asked);

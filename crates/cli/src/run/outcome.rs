@@ -87,8 +87,8 @@ impl Outcome<'_> {
         Value::Object(summary)
     }
 
-    /// Formats the outcome for the console and for `summary.txt`: lost results first, then the criteria, then everything
-    /// else. `width` is the width of the terminal in columns; `as_jmeter` is true for JMeter's command line.
+    /// Formats the outcome for the console and for `summary.txt`: lost results first, then the criteria, then
+    /// everything else. `width` is the width of the terminal in columns; `as_jmeter` is true for JMeter's command line.
     pub(crate) fn text(
         &self,
         (last, machines): (&LastWords, &Machines),

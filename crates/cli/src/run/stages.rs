@@ -441,7 +441,7 @@ struct Running {
 }
 
 impl Running {
-    /// Main loop of a run: handles events of the engine and the user's requests to end. Returns the workers that
+    /// Handles events of the engine and the user's requests to end, until the run is over. Returns the workers that
     /// have died.
     fn drive(
         &mut self,

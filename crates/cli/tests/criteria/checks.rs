@@ -29,8 +29,8 @@ fn containing(pattern: &str) -> String {
     )
 }
 
-/// A plan with three samplers: "Answer" fails its assertion in one of ten responses; "Nobody" connects to a closed
-/// port, so its assertion has nothing to check; "Free" has no assertion.
+/// Returns a plan with three samplers: "Answer" fails its assertion in one of ten responses; "Nobody" connects to a
+/// closed port, so its assertion has nothing to check; "Free" has no assertion.
 fn plan() -> String {
     let nobody = format!(
         r#"<HTTPSamplerProxy guiclass="HttpTestSampleGui" testclass="HTTPSamplerProxy" testname="Nobody" enabled="true">

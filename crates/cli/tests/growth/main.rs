@@ -31,13 +31,13 @@ const HOUR: u64 = 3600;
 /// second. Histograms occasionally get a new bin. A leak of one snapshot a second, or of one label a sample, is a
 /// hundred times as much.
 const FLAT: i64 = 512 << 10;
-/// How far the simulated clocks may run ahead of the reported seconds, in seconds.
+/// Largest number of seconds by which the simulated clocks may be ahead of the seconds that the cores have reported.
 const AHEAD: u64 = 10;
 /// Interval of the memory measurements, in simulated seconds.
 const LOOK: u64 = 900;
-/// Number of consecutive measurements of which the least counts.
+/// Number of consecutive measurements from which the smallest is used.
 const LASTING: usize = 6;
-/// A simulated day that takes longer than this in real time hangs.
+/// Real time after which a simulated day counts as hung, and the test fails.
 const NEVER: Duration = Duration::from_secs(600);
 
 fn live() -> i64 {

@@ -46,8 +46,8 @@ impl Beside {
     }
 }
 
-/// A plan of two groups. The user of the first group runs `body` and, if `ends`, ends the test. The second group sends
-/// requests.
+/// Returns a plan of two groups. The user of the first group runs `body` and, if `ends`, ends the test. The second
+/// group sends requests.
 fn two_groups(body: &str, ends: bool) -> Trial {
     let end = r#"<TestAction guiclass="TestActionGui" testclass="TestAction" testname="end" enabled="true"><intProp name="ActionProcessor.action">2</intProp><intProp name="ActionProcessor.target">2</intProp></TestAction><hashTree/>"#;
     let timer = element("ConstantTimer", &[("ConstantTimer.delay", "50")], "");

@@ -27,8 +27,8 @@ pub struct Timeline {
     pub warmup_ms: Option<i64>,
     /// True if the run became steady; `None` if that was not tested.
     pub steady: Option<bool>,
-    /// Start and end of the time under full load after the warm-up, epoch ms. `None` if that is the whole run, or if the
-    /// run has no such time. Captions are about this time.
+    /// Start and end of the time under full load after the warm-up, epoch ms. `None` if that is the whole run, or if
+    /// the run has no such time. Captions are about this time.
     #[serde(skip)]
     pub steady_ms: Option<(i64, i64)>,
     pub columns: Vec<Column>,

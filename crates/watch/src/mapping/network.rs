@@ -1,7 +1,8 @@
 //! The table for network devices: firewalls and load balancers with the MIB names that snmp_exporter uses, and HAProxy.
 //!
-//! Sources: IF-MIB (RFC 2863), HOST-RESOURCES-MIB (RFC 2790), PAN-COMMON-MIB (Palo Alto Networks), FORTINET-FORTIGATE-MIB,
-//! CISCO-FIREWALL-MIB, CISCO-PROCESS-MIB, JUNIPER-SRX5000-SPU-MONITORING-MIB, F5-BIGIP-SYSTEM-MIB, CHECKPOINT-MIB.
+//! Sources: IF-MIB (RFC 2863), HOST-RESOURCES-MIB (RFC 2790), PAN-COMMON-MIB (Palo Alto Networks),
+//! FORTINET-FORTIGATE-MIB, CISCO-FIREWALL-MIB, CISCO-PROCESS-MIB, JUNIPER-SRX5000-SPU-MONITORING-MIB,
+//! F5-BIGIP-SYSTEM-MIB, CHECKPOINT-MIB.
 
 use record::Unit::{Count, PerSecond, Share};
 

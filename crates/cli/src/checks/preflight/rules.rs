@@ -80,7 +80,8 @@ pub(crate) fn workers(demand: &Demand, host: &Host) -> u64 {
     demand.workers.unwrap_or_else(by_need)
 }
 
-/// Compares a need with a numeric kernel setting. If it is too small, the change of the finding raises it.
+/// Compares a need with a numeric kernel setting. If the setting is not clearly large enough, the finding contains the
+/// change that raises it. Returns `None` if the setting could not be read.
 fn number(
     what: &'static str,
     key: &'static str,

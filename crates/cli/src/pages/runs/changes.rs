@@ -116,7 +116,7 @@ fn noted(name: &str, tags: &[String]) -> Result<Note, (String, String)> {
 
 /// Deletes entries one after the other. Stops at the first entry that cannot be deleted.
 pub(super) fn delete(catalogue: &Catalogue, maker: &Maker, ids: &[u64]) -> Controlled {
-    // This request holds the turn, so that no report of these runs is built during the deletion.
+    // While this request holds the permission ([`Turn`]), no other request builds a report of these runs.
     let _turn = match maker.turn() {
         Ok(turn) => turn,
         Err(Refused::Busy) => return Controlled::refused("try again in a moment", "请稍后再试"),

@@ -75,7 +75,8 @@ impl Maker {
         }
     }
 
-    /// Waits until no other request is building a page, and returns the turn.
+    /// Waits until no other request builds a page or deletes entries, and returns the exclusive permission to do so.
+    /// Returns an error at once if too many requests wait.
     pub(super) fn turn(&self) -> Result<Turn<'_>, Refused> {
         if self.waiting.fetch_add(1, Ordering::Relaxed) >= WAITING {
             self.waiting.fetch_sub(1, Ordering::Relaxed);

@@ -31,7 +31,7 @@ pub(crate) struct Judged {
     pub(crate) margin: Option<f64>,
 }
 
-/// Stands in place of a criterion if a probe made only a part of its load.
+/// Name that takes the place of a criterion in the result of a probe that made only a part of its load.
 const WHOLE_LOAD: &str = "whole load";
 
 impl Judged {

@@ -324,7 +324,8 @@ fn unchecked(row: &Row) -> Option<Words> {
     })
 }
 
-/// Largest difference between the sides' shares of samples in ramp and warm-up.
+/// Difference between the sides' shares of samples in ramp and warm-up above which a change that appears only in these
+/// samples leaves the result undecided.
 const UNEVEN: f64 = 0.15;
 
 /// Returns the reason why a change that was not found may nevertheless exist.

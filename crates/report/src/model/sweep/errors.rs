@@ -15,14 +15,14 @@ const NONE: f64 = 0.0005;
 const SOME: f64 = 0.001;
 /// Smallest number of failures at the first point with errors.
 const FAILURES: f64 = 20.0;
-/// Smallest number of failures that the point below would have with the same share of errors. A point with fewer
-/// requests does not show that errors are absent.
+/// Smallest number of failures that the last point without errors would have with the share of errors at the next
+/// point. If it would have fewer, it does not show that errors are absent.
 const EXPECTED: f64 = 10.0;
-/// Smallest rate of successful requests above the limit, relative to the rate below it. A lower rate is an outage, not
-/// a limit.
+/// Smallest rate of successful requests at the first point with errors, relative to the rate at the last point without
+/// errors. A lower rate is an outage, not a limit.
 const STILL_GOOD: f64 = 0.5;
-/// Fraction of the requests in flight at the last point without errors. If throughput stops growing below it,
-/// throughput reached a limit before the errors began.
+/// Smallest ratio of the requests in flight from which throughput stops growing to the requests in flight at the last
+/// point without errors. With a smaller ratio, throughput reached its limit before the errors began.
 const NEAR: f64 = 0.8;
 
 /// The load at which errors begin.
