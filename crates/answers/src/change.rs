@@ -14,7 +14,7 @@ use crate::series::mean;
 
 /// Number of values in a window that is searched for candidates.
 const WINDOW: usize = 50;
-/// Smallest number of values on each side of a change.
+/// Smallest number of values that must lie on each side of a change point.
 const LEAST: usize = 3;
 
 /// A change of the mean of a series.

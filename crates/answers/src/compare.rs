@@ -45,7 +45,7 @@ use work::Work;
 const FALSE: f64 = 0.05;
 /// Largest number of compared labels: those with the most samples.
 const MOST_LABELS: usize = 100;
-/// Shortest duration of steady load in seconds for intervals.
+/// Shortest duration of steady load in seconds for which intervals are computed.
 const LEAST_STEADY: f64 = 60.0;
 /// Smallest number of samples of a label on each side, for the label to be compared.
 const LEAST_SAMPLES: u64 = 100;

@@ -21,10 +21,10 @@ pub const LEAST_POINTS: usize = 6;
 /// Smallest number of points that can show a knee: two points on the flat part that agree, and one point below the
 /// knee.
 pub const KNEE_POINTS: usize = 4;
-/// Largest relative difference of the rates on the flat part.
+/// Largest relative difference of the rates on the flat part of a plateau, for a knee.
 const KNEE_FLAT: f64 = 0.05;
-/// Smallest ratio of the largest load to the smallest load on the flat part. Twice the users make a little less than
-/// twice the requests in flight: starts and pauses take some time.
+/// Smallest ratio of the largest load to the smallest load on the flat part of a plateau, for a knee. Twice the users
+/// make a little less than twice the requests in flight: starts and pauses take some time.
 const KNEE_REACH: f64 = 1.7;
 /// Smallest ratio of the largest load to the smallest load of all points, for a knee.
 const KNEE_SPAN: f64 = 4.0;
@@ -34,7 +34,7 @@ pub const LEAST_SPAN: f64 = 8.0;
 pub const MOST_ERROR: f64 = 0.05;
 /// Largest relative shift of the peak when one point is left out at which the peak is reported.
 pub const MOST_SHIFT: f64 = 0.10;
-/// Factor by which a peak may exceed the largest tested load. A peak beyond it is extrapolated.
+/// Largest ratio of a peak's load to the largest tested load. A peak at a larger load is extrapolated.
 pub const REACH: f64 = 2.0;
 /// Number of resamples of windows for the interval of the peak.
 const RESAMPLES: usize = 500;

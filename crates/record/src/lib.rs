@@ -117,7 +117,7 @@ pub enum Flaw {
     DamagedArchive,
     /// The time stamps of the result file are seconds instead of milliseconds, and were read as seconds.
     InSeconds,
-    /// The result file has transactions of this number of labels without rows for their requests. These transactions
+    /// The result file has transactions, under `labels` labels, without rows for their requests. These transactions
     /// count as requests.
     Transactions { labels: u64 },
 }

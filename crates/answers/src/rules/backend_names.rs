@@ -76,16 +76,18 @@ const EACH: usize = 5;
 const OTHERS: usize = 10;
 /// Largest number of values of a header that count as backends.
 const MOST: usize = 16;
-/// Smallest ratio of the median of a slow backend to the median of the others.
+/// Smallest ratio of a backend's median time to the median of the others at which the backend counts as slow.
+/// `SLOWER_MS` must hold, too.
 const SLOWER: f64 = 2.0;
-/// Smallest difference in ms between the median of a slow backend and the median of the others.
+/// Smallest difference in ms between a backend's median time and the median of the others at which the backend counts
+/// as slow. `SLOWER` must hold, too.
 const SLOWER_MS: f64 = 1.0;
 /// Smallest share of the samples that must lie on the expected side of the middle between the medians of a slow backend
 /// and of the others: above it for the slow backend, below it for the others.
 const APART: f64 = 0.9;
-/// Smallest share of failed samples of a failing backend.
+/// Smallest share of failed samples at which a backend counts as failing. `FAIL_NOT` must hold, too.
 const FAILS: f64 = 0.3;
-/// Largest share of failed samples of the other backends.
+/// Largest share of failed samples of the other backends at which a backend counts as failing.
 const FAIL_NOT: f64 = 0.05;
 
 /// A kept sample of a backend: its start, its time relative to the median of comparable samples, and its time in ms.

@@ -16,13 +16,14 @@ use crate::verdict::{About, Confidence, Said, Words};
 const SAMPLES: u64 = 1000;
 /// Smallest number of requests to a backend for a comparison of its times.
 const EACH: u64 = 30;
-/// Smallest ratio of the median of a slow backend to the largest median of the others.
+/// Smallest ratio of a backend's median time to the largest median of the others at which the backend counts as slow.
 const SLOWER: f64 = 2.0;
-/// Smallest share of failed requests of a failing backend.
+/// Smallest share of failed requests at which a backend counts as failing.
 const FAILS: f64 = 0.05;
-/// Smallest ratio of the failed share of a failing backend to the largest failed share of the others.
+/// Smallest ratio of a backend's failed share to the largest failed share of the others at which the backend counts as
+/// failing.
 const FAILS_MORE: f64 = 5.0;
-/// Smallest number of failed requests of a failing backend.
+/// Smallest number of failed requests at which a backend counts as failing.
 const FAILS_LEAST: u64 = 5;
 /// Smallest share of requests under common labels, for each of two classes of responses that count as backends of one
 /// service. A common label is one that both classes served.

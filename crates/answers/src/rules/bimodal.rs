@@ -14,17 +14,17 @@ use crate::verdict::{About, Confidence, Said};
 
 /// Number of bins of the smoothed histogram for each doubling of the time.
 const PER_OCTAVE: f64 = 6.0;
-/// Smallest share of the samples in each mode.
+/// Smallest share of the samples that each of two modes must have.
 const MASS: f64 = 0.05;
-/// Largest height of the valley between the modes, relative to the lower peak.
+/// Largest height of the valley between two modes, relative to the lower peak, at which the modes count as separate.
 const VALLEY: f64 = 0.5;
-/// Smallest ratio of the times of the two modes.
+/// Smallest ratio of the times of two modes at which the modes count as separate.
 const APART: f64 = 2.0;
 /// Smallest number of samples of a label, for a finding about the label.
 const SAMPLES: u64 = 1000;
 /// Smallest number of seconds under the same load, for a finding.
 const SECONDS: usize = 30;
-/// Shortest time in ms of the slower mode. Below this time, schedulers and timers cause such modes.
+/// Shortest time in ms of the slower mode, for a finding. Below this time, schedulers and timers cause two modes.
 const SLOW_LEAST: f64 = 1.0;
 /// Smallest number of kept samples in which a property is searched that distinguishes the modes.
 const KEPT: usize = 20;

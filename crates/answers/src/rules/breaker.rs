@@ -20,18 +20,22 @@ const FAILING: f64 = 0.5;
 const GOOD: f64 = 0.05;
 /// Smallest number of periods of failing seconds, for a finding.
 const RUNS: usize = 3;
-/// Largest standard deviation of the lengths of periods of failing seconds, as a share of their median length.
+/// Largest standard deviation of the lengths of periods of failing seconds at which the lengths count as equal, as a
+/// share of their median.
 const ALIKE: f64 = 0.15;
-/// Largest standard deviation of the lengths of periods of failing seconds, in seconds; the larger of `ALIKE` and this
-/// limit counts.
+/// Largest standard deviation of the lengths of periods of failing seconds at which the lengths count as equal, in
+/// seconds; the larger of `ALIKE` and this limit counts.
 const ALIKE_S: f64 = 1.0;
-/// Largest ratio of the median time of failed requests to the median response time in seconds without failures.
+/// Largest ratio of the median time of failed requests to the median response time in seconds without failures at which
+/// failures count as fast.
 const FASTER: f64 = 0.5;
 /// Number of seconds directly before a period of failures whose response time is compared with the usual response time.
 const BEFORE: usize = 2;
-/// Smallest ratio of the response time in the seconds before a period of failures to the usual response time.
+/// Smallest ratio of the response time in the seconds before a period of failures to the usual response time at which
+/// these seconds count as slow.
 const SLOWER: f64 = 1.5;
-/// Smallest share of the periods of failures that follow seconds with slow responses.
+/// Smallest share of the periods of failures that must follow slow seconds, for slow responses to be a sign of a
+/// breaker.
 const MOST: f64 = 0.7;
 /// Words in error messages that name a circuit breaker.
 const NAMES: [&str; 4] = ["circuit", "breaker", "hystrix", "not permitted"];

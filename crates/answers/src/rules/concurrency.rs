@@ -47,7 +47,7 @@ const WINDOW_REQUESTS: f64 = 30.0;
 const PER_S_FEW: f64 = 20.0;
 /// Smallest number of windows on the plateau: 30 s.
 const WINDOWS: usize = 6;
-/// Largest variation of the rates of the windows on the plateau, beyond chance.
+/// Largest variation of the rates of windows, beyond chance, at which the rate counts as flat.
 const FLAT: f64 = 0.05;
 /// Smallest growth of the rate, as a share, from the windows with fewer users to those with more, at which the rate
 /// still grows.
@@ -60,18 +60,16 @@ const ALONE_LEAST: u64 = 10;
 /// Smallest ratio of requests in flight to the number of workers at which a flat rate counts as a plateau: the target
 /// is overloaded.
 const OVERLOAD: f64 = 1.5;
-/// Largest deviation from the median number of responses in periods of equal length at which responses count as even,
-/// as under a rate limit that delays requests. The median of the deviations is compared, and `STEADY_SHARE` of the
-/// square root of the number is added to the limit.
+/// Largest median deviation from the usual number of responses in periods of equal length at which responses are as
+/// even as under a rate limit. `STEADY_SHARE` of the number's square root is added.
 const STEADY: f64 = 1.0;
-/// Share of the square root of the number of responses that is added to `STEADY`. The work of several workers makes the
-/// number of responses vary more.
+/// Share of the square root of the number of responses that is added to `STEADY`.
 const STEADY_SHARE: f64 = 0.1;
 /// Number of responses that a period for `STEADY` should contain.
 const STEADY_OF: f64 = 50.0;
-/// Largest number of workers that somebody may have configured.
+/// Largest number of workers that is reported; nobody configures more.
 const MOST: f64 = 10_000.0;
-/// Smallest number of workers; a smaller number comes from a rate limit.
+/// Smallest number of workers that is reported; a smaller number comes from a rate limit.
 const LEAST: f64 = 0.7;
 /// Largest relative distance between the number of workers and a whole number, and largest relative uncertainty, at
 /// which that whole number is reported.
@@ -80,12 +78,11 @@ const NEAR: f64 = 0.1;
 const SURE: f64 = 1.31;
 /// Largest share of the workers that a light load keeps busy.
 const LIGHT: f64 = 0.8;
-/// Largest wait of requests under a light load, as a share of their service time.
+/// Largest mean wait of requests at which a load counts as light, as a share of their service time.
 const WAITING: f64 = 0.1;
-/// Largest wait of requests under a light load, as a share of their service time, if the interval of the number of
-/// workers contains exactly one whole number.
+/// Value of `WAITING` if the interval of the number of workers contains exactly one whole number.
 const WAITING_MOST: f64 = 0.5;
-/// Smallest number of seconds in a ramp between the light load and the full load.
+/// Smallest number of seconds in the ramp, with more users than the light load and fewer than the full load.
 const BETWEEN: usize = 3;
 /// Largest rate under a light load, as a share of the full rate, if there are several workers. If the rate stays the
 /// same, the load did not grow, and slower responses do not come from a queue.

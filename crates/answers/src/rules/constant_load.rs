@@ -90,7 +90,8 @@ const BURST: f64 = 2.0;
 const BY_CHANCE: f64 = 2.0;
 /// Smallest share of the response time that passes in waiting for the first byte, where phases are known.
 const IN_WAIT: f64 = 0.5;
-/// Largest mean time after the first byte, as a share of the time by which responses became slower.
+/// Largest mean time from the first to the last byte of a response, as a share of the time by which responses became
+/// slower, at which the slower part counts as a wait.
 const BEHIND: f64 = 0.5;
 /// Smallest number of bytes per second for a finding about a line that may be full.
 const BYTES_LEAST: f64 = 1e5;
@@ -151,7 +152,8 @@ fn window(seconds: &[Second]) -> usize {
     (seconds.len() / WINDOWS).clamp(1, WINDOW)
 }
 
-/// True if the coefficient of variation of the request rate between windows is at most `most` plus that by chance.
+/// True if the coefficient of variation of the request rate between windows is at most `most` more than chance
+/// explains.
 fn is_flat(seconds: &[Second], most: f64) -> bool {
     let length = window(seconds);
     let rates: Vec<f64> = windows(seconds, length).iter().map(|w| w.rate).collect();

@@ -36,11 +36,12 @@ const CHANCE: f64 = 0.001;
 /// Smallest fall of the median response time from the second last sixth of the run to the last sixth, as a share, at
 /// which the target still warms up.
 const FALLS: f64 = 0.05;
-/// Largest difference between the medians of the two halves of a step's side, as a share of the step's height. The
-/// sides are nearly constant; a smooth curve changes about as much within its parts as from one part to the next.
+/// Largest difference between the medians of the two halves of each side of a step, as a share of the step's height, at
+/// which the side counts as nearly constant. On a smooth curve, the halves of a part differ about as much as
+/// neighbouring parts.
 const EVEN: f64 = 0.35;
-/// Smallest difference between the means of the `AROUND` windows before a step and after it, as a share of the step's
-/// height.
+/// Smallest difference between the means of the `AROUND` windows before and after a step, as a share of the step's
+/// height, at which the step counts as sudden.
 const SUDDEN: f64 = 0.65;
 /// Number of windows on each side of a step within which most of the change must lie.
 const AROUND: usize = 3;

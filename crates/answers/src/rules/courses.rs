@@ -18,10 +18,10 @@ const FAILED: f64 = 0.05;
 pub(super) const SLOWER: f64 = 1.5;
 /// Smallest difference in ms of two times that count as different. Below, costs of system calls dominate.
 const LONGER_MS: f64 = 5.0;
-/// Smallest distance of the slower seconds from the usual seconds, as a multiple of the variation of the usual seconds.
+/// Smallest distance of slow seconds from the usual seconds at which the slow seconds count, as a multiple of the
+/// variation of the usual seconds.
 const CLEAR: f64 = 3.0;
-/// Smallest distance of the slower seconds from the usual seconds, as a multiple of the variation of the usual seconds,
-/// for one of several labels: each label adds a chance of error.
+/// The limit `CLEAR` for one of several labels. It is larger, because each label adds a chance of error.
 const CLEAR_OF_LABEL: f64 = 5.0;
 /// Smallest share of the seconds that must have requests of a label.
 const PRESENT: f64 = 0.9;

@@ -20,11 +20,11 @@ const ANSWERS: usize = 20;
 /// Range of the receive time in ms of a response that was held up by a delayed acknowledgement: the kernel's delay,
 /// plus the delay of a busy machine.
 const DELAY_MS: (f64, f64) = (38.0, 50.0);
-/// Longest time in ms from the first byte to the last one of a response that was not held up.
+/// Longest time in ms from the first byte to the last byte of a response that counts as not delayed.
 const AT_ONCE_MS: f64 = 10.0;
-/// Smallest share of responses that were held up.
+/// Smallest share of responses that were held up, for a finding.
 const HELD: f64 = 0.5;
-/// Smallest share of responses that were either held up or not delayed at all.
+/// Smallest share of responses that were either held up or not delayed at all, for a finding.
 const EITHER: f64 = 0.95;
 /// Size in bytes up to which a response is small; a larger one may take long to send.
 const SMALL: u64 = 16 << 10;

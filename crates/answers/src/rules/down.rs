@@ -16,17 +16,19 @@ use super::moment::first_start;
 use super::say::{clock, found, lacks, words};
 use crate::verdict::{About, Confidence, Said, Words};
 
-/// Smallest number of failed connects in an outage.
+/// Smallest number of failed connects in a period that counts as an outage.
 const FAILED: u64 = 5;
-/// Smallest number of successful responses before an outage.
+/// Smallest number of successful responses before a period that counts as an outage.
 const GOOD_BEFORE: u64 = 5;
-/// Smallest share of failed connects among the errors of the outage.
+/// Smallest share of failed connects among all errors of a period that counts as an outage.
 const MOST: f64 = 0.5;
 /// Longest outage in seconds if each of its seconds may also have successful responses, from before or after it.
 const SHORT: usize = 3;
-/// Smallest number of failures in a short outage, as a share of the failures per second in a longer outage.
+/// Smallest number of failures in a period that counts as a short outage, as a share of the failures per second in a
+/// longer outage.
 const AS_MANY: f64 = 0.5;
-/// Smallest ratio of failures to responses in the last second of a run that ends during an outage.
+/// Smallest ratio of failures to responses in the last second of a run at which the second belongs to an outage that
+/// lasts until the end.
 const FEW: f64 = 10.0;
 /// Largest number of outages that a sentence lists.
 const LISTED: usize = 4;

@@ -47,7 +47,7 @@ const LONGER: f64 = 3.0;
 const EVENT_MS: i64 = 2000;
 /// Shortest run in ms that can have an event.
 const EVENT_OF_MS: i64 = 10_000;
-/// Smallest number of failures of an event.
+/// Smallest number of failures within a short time that count as an event.
 const EVENT: u64 = 5;
 /// Smallest share of seconds with failures for a sentence about one period ("from 0:20 until 0:41"); below it, the
 /// sentence counts the seconds.

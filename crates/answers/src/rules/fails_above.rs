@@ -57,9 +57,10 @@ const RANGE: f64 = 1.2;
 /// Largest relative difference between the limits that are estimated from the time slices with lower load and from
 /// those with higher load.
 const SAME: f64 = 0.1;
-/// Largest distance by which the threshold lies below the estimated limit, in standard deviations of a Poisson number.
+/// Largest distance by which the threshold may lie below the estimated limit, in standard deviations of a Poisson
+/// number.
 const BELOW: f64 = 4.0;
-/// Largest ratio of the threshold to the estimated limit.
+/// Largest ratio of the threshold to the estimated limit at which the limit explains the threshold.
 const BEYOND: f64 = 1.2;
 /// Smallest number of requests in flight that counts as a limit.
 const LEAST: f64 = 1.5;
@@ -104,13 +105,16 @@ const SOME: f64 = 0.02;
 /// Largest variance of the number of successful requests in flight, relative to its variance by chance, that shows a
 /// limit.
 const EVEN: f64 = 0.3;
-/// Largest variation of the number of successful requests in flight, under a load little above the limit.
+/// Largest variation of the number of successful requests in flight at which the number counts as constant.
 const LEVEL: f64 = 0.05;
-/// Smallest number of successful requests in flight under a load little above the limit, as a share of the limit.
+/// Smallest number of successful requests in flight in each time slice, as a share of their mean, for a limit that is
+/// estimated under a load little above it.
 const NEVER_BELOW: f64 = 0.93;
-/// Smallest mean number of successful requests in flight while users still arrive, as a share of the limit.
+/// Smallest mean number of successful requests in flight while users still arrive, as a share of the mean over all time
+/// slices, for a limit that is estimated under a load little above it.
 const AT_FIRST: f64 = 0.965;
-/// Smallest ratio of all requests in flight to the limit, under a load little above the limit.
+/// Smallest ratio of all requests in flight to the successful requests in flight, for a limit that is estimated under a
+/// load little above it.
 const LITTLE: f64 = 1.1;
 /// Smallest ratio of the largest number of requests in flight in a quiet time slice to the limit, for a limit that is
 /// estimated under a load little above it.

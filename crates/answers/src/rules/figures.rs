@@ -22,9 +22,11 @@ const PAUSE_MS: i64 = 5000;
 const GAP_MS: i64 = 1500;
 /// Largest number of gaps longer than `GAP_MS` with which each of them ends the load.
 const GAPS: usize = 4;
-/// Smallest share of the users that start within a second where one group begins as another ends.
+/// Smallest number of users that start within a second, as a share of all users, at which a new group counts as having
+/// replaced the previous users.
 const REPLACED: f64 = 0.25;
-/// Smallest share of the requests by which two mixes of labels differ, beyond chance.
+/// Largest share of the requests by which two mixes of labels may differ, beyond chance, and still count as the same
+/// mix.
 const MIXED: f64 = 0.05;
 /// Smallest number of requests of a label in each period for a comparison.
 const HELD_LEAST: u64 = 30;

@@ -35,7 +35,7 @@ const FULL_SECONDS: usize = 3;
 const FULL_SHARE: f64 = 0.25;
 /// Shortest partial second in ms that is evidence of processor use.
 const LEAST_MS: u32 = 500;
-/// Smallest number of samples of a run for its percentiles.
+/// Smallest number of samples of a run for which its percentiles are judged.
 const LEAST_SAMPLES: u64 = 100;
 /// Number of samples that must lie beyond a meaningful percentile.
 const BEYOND: f64 = 10.0;
@@ -52,7 +52,7 @@ const LAG_OF_ALL: f64 = 0.1;
 /// Smallest mean lag in ms at which the lag distorts means. With a target that answers within a millisecond, the cost
 /// of one system call is a tenth of the response time, so a share alone shows nothing.
 const LAG_MEAN: f64 = 1.0;
-/// Time in ms after a pause of the process within which seconds end whose samples the pause delayed.
+/// Time in ms after a pause of the process. Seconds that end within this time contain samples that the pause delayed.
 const AFTER_STALL: i64 = 1500;
 /// Largest share of seconds that may be excluded because of pauses. Any run may have a single pause.
 const EXCEPTIONS: f64 = 0.1;

@@ -14,30 +14,31 @@ use super::figures::{by_label, mean, ms, span, stop_ms, sum, without};
 use super::say::{clock, found, time, words};
 use crate::verdict::{About, Confidence, Finding, Said, Words};
 
-/// Smallest number of successful responses before the hang.
+/// Smallest number of successful responses before a hang, for a finding.
 const GOOD_BEFORE: u64 = 10;
-/// Smallest time in ms without a response while the load continued.
+/// Smallest time in ms without a response while the load continues, for a hang.
 const QUIET_MS: i64 = 1000;
-/// Smallest time from the last response to the end of the run, as a multiple of the longest request before.
+/// Smallest time from the last response to the end of the run, as a multiple of the longest request before, for a hang.
 const LONGER: f64 = 3.0;
 /// Shortest run in ms for a finding if all requests were cut: in a shorter run, responses may have been imminent.
 const CUT_MS: i64 = 5000;
-/// Smallest number of responses missing during the hang, at the rate before the hang.
+/// Smallest number of responses that are missing at the rate before the hang, for a finding.
 const MISSING: f64 = 12.0;
-/// Smallest share of time limits among the errors during the hang.
+/// Smallest share of time limits among the errors during a hang.
 const MOST: f64 = 0.9;
-/// Smallest number of failed kept samples of a label that show how its requests ended.
+/// Smallest number of failed kept samples of a label from which the cause of its failures is known.
 const TELL: usize = 3;
 /// Smallest number of unanswered requests for a finding, because every target leaves a few requests unanswered.
 const WAITED: u64 = 5;
-/// Largest difference in seconds between the last responses of the labels when the whole target stops.
+/// Largest difference in seconds between the last responses of the labels at which the whole target counts as stopped.
 const SOON: usize = 1;
 
 /// Smallest median, and smallest 95th percentile, of the response times before the hang, as shares of the plan's time
 /// limit, at which the responses count as grown up to the limit. Then the load grew or the target became slower, but
 /// the target did not stop.
 const NEAR_LIMIT: (f64, f64) = (0.4, 0.8);
-/// Number of last seconds with responses in which the response times near the limit are measured.
+/// Number of seconds with responses, at the beginning and at the end, whose response times are compared to see whether
+/// the times grew up to the limit.
 const LAST: usize = 2;
 
 /// Rules whose findings follow from a target that is gone or does not answer. The first rule also names all other

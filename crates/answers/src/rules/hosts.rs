@@ -18,18 +18,18 @@ pub(super) const LEAST: usize = 10;
 /// Smallest request rate per second at which ratios per request are meaningful.
 const RATE: f64 = 10.0;
 
-/// Smallest number of connections opened per request by a host that does not reuse its connections.
+/// Smallest number of connections opened per request at which a host counts as one that does not reuse its connections.
 const OPENED: f64 = 0.5;
-/// Largest number of connections accepted per request by a host that does not reuse its connections, because its
-/// clients reuse theirs.
+/// Largest number of connections accepted per request by a host that counts as one that does not reuse its connections:
+/// its clients reuse theirs.
 const ACCEPTED: f64 = 0.2;
-/// Smallest number of connections opened per request, in each half of the run, by a host that keeps its connections too
-/// briefly. Servers and proxies use a connection for 100 requests or more (nginx: `keepalive_requests`).
+/// Smallest number of connections opened per request, in each half of the run, at which a host keeps its connections
+/// too briefly. Servers and proxies use a connection for 100 requests or more (nginx: `keepalive_requests`).
 const BRIEFLY: f64 = 0.05;
-/// Smallest number of connections opened per second, in each half of the run, by a host that keeps its connections too
+/// Smallest number of connections opened per second, in each half of the run, at which a host keeps its connections too
 /// briefly.
 const BRIEFLY_PER_S: f64 = 10.0;
-/// Largest ratio of accepted to opened connections of a host that keeps its connections too briefly.
+/// Largest ratio of accepted to opened connections at which a host keeps its connections too briefly.
 const FEWER: f64 = 0.5;
 
 /// Share of the traffic, as a multiple of an equal share, below which one of several similar hosts gets too little.

@@ -15,7 +15,8 @@ const RETRANSMITS: f64 = 0.02;
 const RETRANSMITS_LEAST: u64 = 100;
 /// Payload of a TCP segment in bytes.
 const SEGMENT: u64 = 1448;
-/// Smallest share of the machine's segments that belong to the run, where the record does not distinguish them.
+/// Smallest share of the machine's segments that the run must have sent, for the machine's counts to be used in place
+/// of separate counts of the run.
 const OWN_LEAST: f64 = 0.25;
 /// Largest coefficient of variation, between blocks of seconds, of the bytes per second of a line used to capacity.
 const FLAT: f64 = 0.05;
@@ -24,13 +25,13 @@ const FLAT: f64 = 0.05;
 const BLOCK: usize = 10;
 /// Smallest number of bytes per second of a line used to capacity.
 const BYTES_LEAST: f64 = 1e6;
-/// Smallest share of the response time spent in receiving, or in sending, over a line used to capacity.
+/// Smallest share of the response time spent in receiving, or in sending, at which a line counts as used to capacity.
 const MOVING: f64 = 0.5;
 /// Smallest number of seconds under the same load, for a finding.
 const SECONDS: usize = 30;
 /// Usual line speeds in Mbit/s.
 const LINES: [f64; 8] = [10.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 2500.0, 10_000.0];
-/// Range of the payload's share of a saturated line's speed.
+/// Range of the payload rate of a saturated line, as a share of the line's speed.
 const PAYLOAD: (f64, f64) = (0.88, 1.0);
 
 /// Returns a lower bound of the segments that the run itself sent: one per request and per 1 448 bytes, and one

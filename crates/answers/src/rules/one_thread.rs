@@ -10,12 +10,13 @@ use super::say::{number, words};
 use crate::shared::target_is_here;
 use crate::verdict::{Finding, Words};
 
-/// Range of the processor use of one thread, in processors. A thread that waits now and then uses less; several threads
-/// use more.
+/// Range of the mean processor use of one busy thread, in processors. A thread that waits now and then uses less;
+/// several threads use more.
 const ONE: (f64, f64) = (0.9, 1.08);
-/// Largest standard deviation of the processor use of one thread from second to second, in processors.
+/// Largest standard deviation of the processor use from second to second, in processors, at which it counts as that of
+/// one busy thread.
 const STEADY: f64 = 0.12;
-/// Smallest number of seconds under full load with a reading of the processor use.
+/// Smallest number of seconds under full load with a reading of the processor use, for a busy thread to be recognised.
 const LEAST: usize = 10;
 /// Shortest partial second in ms that is evidence of processor use.
 const WHOLE_MS: u32 = 900;

@@ -22,7 +22,7 @@ const FIRST_SAMPLES: u64 = 10;
 const HALF: f64 = 0.5;
 /// Share of failed requests from which a label counts as always failing.
 const ALWAYS: f64 = 0.9;
-/// Largest number of users under a light load, as a share of the run's largest number of users.
+/// Largest number of users at which the load counts as light, as a share of the run's largest number of users.
 const LIGHT: f64 = 0.25;
 /// Largest ratio of the error share of the whole run to the error share of the first requests at which the two shares
 /// count as equal.

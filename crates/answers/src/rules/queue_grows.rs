@@ -17,7 +17,8 @@ const ID: &str = "queue_grows";
 
 /// Smallest number of seconds with the same rate of starts, for a finding.
 const SECONDS: usize = 6;
-/// Largest relative difference, beyond chance, between the starts of a second and the last rate.
+/// Largest relative difference, beyond chance, between the starts of a second and the last rate at which the rate
+/// counts as the same.
 const SAME_RATE: f64 = 0.1;
 /// Largest growth of the response rate at which the target counts as full, as a ratio: from the first half of the
 /// period with the same rate of starts to its second half, beyond chance. The first second of the period is left out. A

@@ -28,7 +28,8 @@ const REFUSED_SHARE: f64 = 0.001;
 const REFUSING: usize = 5;
 /// Number of blocks of seconds with refusals whose rates of accepted requests are compared.
 const BLOCKS: usize = 3;
-/// Largest relative difference of the rate of accepted requests between blocks of seconds with refusals.
+/// Largest relative difference of the rates of accepted requests in blocks of seconds with refusals at which the rate
+/// counts as constant.
 const ALIKE: f64 = 0.3;
 /// Largest variation of the rate of successful responses, between blocks of 10 s, that counts as a fixed rate.
 const FIXED: f64 = 0.02;
@@ -50,7 +51,8 @@ const SECONDS: usize = 30;
 const WINDOW: usize = 5;
 /// Smallest number of windows in which the rate of delayed responses is measured.
 const WINDOWS: usize = 6;
-/// Largest coefficient of variation of the rate of delayed responses between windows.
+/// Largest coefficient of variation of the rate of delayed responses between windows at which the rate counts as
+/// constant.
 const FLAT: f64 = 0.05;
 /// Smallest number of samples under light load from which the time of a request alone is known.
 const ALONE: u64 = 20;

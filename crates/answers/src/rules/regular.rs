@@ -25,7 +25,8 @@ const VALUES: usize = 60;
 const VALUES_OF_MEDIAN: usize = 100;
 /// Smallest number of independent values from which one variance is estimated: those of the slots of one second.
 const OF_VARIANCE: usize = SLOTS - 1;
-/// Smallest ratio of requests in flight to users. If users pause more, their timers may make the requests regular.
+/// Smallest ratio of requests in flight to users at which the rule decides. If users pause more, their timers may make
+/// the requests regular.
 const FLYING: f64 = 0.7;
 /// Lengths in ms of seconds that are used: in shorter or longer seconds, the slots do not have the usual length.
 const MS: std::ops::RangeInclusive<u32> = 900..=1100;

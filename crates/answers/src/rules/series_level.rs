@@ -20,7 +20,7 @@ const ON_IT: usize = 10;
 const STAYS: f64 = 0.95;
 /// Largest value of the series in the first `BEFORE` seconds, as a share of the level, for a finding.
 const BEGINS: f64 = 0.6;
-/// Smallest ratio by which both users and response times grow on the level.
+/// Smallest ratio by which both users and response times must grow on the level, for a finding.
 const GROWS: f64 = 1.3;
 /// Number of seconds at each end of the level whose mean response times are compared.
 const END: usize = 5;

@@ -23,7 +23,7 @@ const ALIKE: f64 = 0.5;
 /// Largest p value of a correlation, after multiplication by the number of series, at which the correlation is
 /// significant.
 const SURE: f64 = 0.001;
-/// Smallest ratio of the response time in slow seconds to that in fast ones.
+/// Smallest ratio of the response time in slow seconds to the response time in fast seconds, for a finding.
 const VARIES: f64 = 1.3;
 /// Quantile of the seconds' response times that represents slow seconds.
 const SLOW: f64 = 0.95;

@@ -33,7 +33,8 @@ const FULL: f64 = 0.97;
 const BUSY: f64 = 0.8;
 /// Smallest number of readings of a full device, or of a busy one, for a finding.
 const TOP: usize = 5;
-/// Largest relative growth of the sessions of a full device.
+/// Largest relative difference between the session counts of a device near its maximum at which the device counts as
+/// full.
 const LEVEL: f64 = 0.01;
 
 pub(super) fn host_sessions(record: &Record) -> Said {

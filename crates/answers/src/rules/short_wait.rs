@@ -39,9 +39,11 @@ const LONG: f64 = 900.0;
 /// Rules whose findings follow from failures after a short wait.
 const EXPLAINED: &[&str] =
     &["errors_named", "bimodal", "fails_above", "plateau", "slow_phase", "concurrency_limit"];
-/// Smallest number of responses that took longer than the failures.
+/// Number of responses longer than the failures from which failures after a long wait are not ended by a time limit.
+/// `LONGER_SHARE` must hold, too.
 const LONGER: u64 = 10;
-/// Smallest number of responses that took longer than the failures, as a share of the failures.
+/// Number of responses longer than the failures, as a share of the failures, from which failures after a long wait are
+/// not ended by a time limit. `LONGER` must hold, too.
 const LONGER_SHARE: f64 = 0.05;
 /// Parts of the messages of pools without a free connection: HikariCP, DBCP and Commons Pool, Tomcat, Jedis,
 /// SQLAlchemy, Hibernate.

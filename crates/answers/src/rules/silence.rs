@@ -16,11 +16,11 @@ use super::hang::{errors, is_limit};
 use super::say::{clock, found, time, words};
 use crate::verdict::{About, Confidence, Finding, Words};
 
-/// Smallest length of a silence in slots of 100 ms.
+/// Smallest length of a silence in slots of 100 ms, for a finding.
 const LEAST: usize = 20;
-/// Smallest number of responses before the silence.
+/// Smallest number of responses before a silence, for a finding.
 const BEFORE: u64 = 10;
-/// Smallest number of responses missing during the silence, at the rate around it.
+/// Smallest number of responses that are missing during a silence at the rate around it, for a finding.
 const MISSING: f64 = 12.0;
 /// Number of slots of 100 ms on each side of a silence from which the usual rate of responses is taken.
 const AROUND: usize = 50;
@@ -42,7 +42,8 @@ const KNOWN: u64 = 100;
 /// Largest share of the silence in which the generator was paused, and largest share of the lag in the requests' time
 /// after the silence.
 const OWN: f64 = 0.1;
-/// Largest rate of reached time limits at other times, as a share of the rate during the silence.
+/// Largest rate of reached time limits at other times at which silences count, as a share of the rate during the
+/// silences.
 const USUAL: f64 = 0.1;
 
 /// A period without a response.

@@ -30,7 +30,7 @@ const LEAST_S: f64 = 3.0;
 const LEAST: f64 = 0.03;
 /// Largest share of the run in slow periods, for a finding.
 const MOST: f64 = 0.7;
-/// Smallest number of seconds with the usual speed after a slow period, and before it.
+/// Smallest number of seconds with the usual speed after a slow period, and before it, for a finding.
 const AROUND_S: f64 = 4.0;
 /// Largest ratio of two times that count as equal: of the mean times before and after a slow period, and of the median
 /// times of the two halves of the time after it.
@@ -38,7 +38,8 @@ const ALIKE: f64 = 1.25;
 /// Smallest ratio of mean times, from the first third of a slow period to its last third, at which responses become
 /// faster gradually. From each third to the next, the ratio must be at least the square root of it.
 const FASTER: f64 = 1.5;
-/// Returns the slow periods as ranges of second indexes: one or two periods, if all other seconds are similar.
+/// Returns the slow periods as ranges of second indexes: one or two periods if all other seconds are similar, otherwise
+/// none.
 fn slower(seconds: &[Second], values: &[f64], clear: f64) -> Vec<Range<usize>> {
     let mut sorted: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);

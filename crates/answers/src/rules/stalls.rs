@@ -16,7 +16,7 @@ use super::say::{clock, found, lacks, time, words};
 use super::silence::silence;
 use crate::verdict::{About, Confidence, Said, Words};
 
-/// Largest share of the usual completions in a quiet slot of 100 ms.
+/// Largest number of completions in a slot of 100 ms that counts as quiet, as a share of the usual number.
 const QUIET: f64 = 0.2;
 /// Smallest number of missing completions for a gap, so that it is not chance.
 const MISSING: f64 = 12.0;
@@ -31,7 +31,8 @@ const AT_ONCE: usize = 2;
 /// Smallest share of the waiting requests that must complete in the first slots after a gap. Each user that gets a
 /// response then sends the next request.
 const WAITED: f64 = 0.8;
-/// Smallest number of responses in the seconds after a gap that took longer than usual.
+/// Smallest number of responses in the seconds after a gap that took longer than usual, for requests to count as having
+/// waited during the gap.
 const HELD: u64 = 3;
 /// Smallest excess of a response's time over the median, as a share of the gap's length, for a response that waited
 /// during the gap.

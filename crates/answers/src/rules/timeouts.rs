@@ -29,7 +29,7 @@ const WITHIN_MS: f64 = 50.0;
 const SHORTEST: f64 = 1000.0;
 /// Largest spread in ms of equal silences of held connections: silences are counted in whole seconds.
 const SILENCE_WITHIN_MS: f64 = 1000.0;
-/// Shortest silence in ms before a held connection was closed.
+/// Shortest silence in ms of a held connection before it was closed, for a finding.
 const SILENCE: f64 = 5000.0;
 /// Smallest number of different seconds with cut connections that shows a limit per connection.
 const MOMENTS: usize = 3;
@@ -46,7 +46,8 @@ const USUAL: [f64; 12] = [1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 30.0, 60.0, 75.0, 120
 /// and ip-sysctl.
 const SYN_AGES: [f64; 13] =
     [1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 11.0, 15.0, 19.0, 31.0, 35.0, 63.0, 67.0];
-/// Largest relative excess of a connect's time over the age of a SYN retransmission.
+/// Largest relative excess of a connect's time over the age of a SYN retransmission at which a lost SYN explains the
+/// time.
 const SYN_WITHIN: f64 = 0.1;
 /// Smallest number of connects at the age of a SYN retransmission, for a finding.
 const SYN_LEAST: u64 = 10;

@@ -10,7 +10,8 @@ use super::figures::ms;
 use super::say::words;
 use crate::verdict::Words;
 
-/// Largest growth of the times of a label that does not wait, as a share of the growth of the label that waits most.
+/// Largest growth of a label's times at which the label counts as one that does not wait, as a share of the growth of
+/// the label that waits most.
 const NONE: f64 = 0.1;
 /// Smallest number of requests of a label under light load, and under full load, for a comparison of its times.
 const LEAST: u64 = 20;

@@ -18,7 +18,7 @@ use crate::verdict::Words;
 const LEAST: u64 = 5;
 /// Smallest share of all failures that always failing threads must have.
 const MOST: f64 = 0.95;
-/// Largest share of the other threads' requests that fail.
+/// Largest share of the other threads' requests that may fail, if some threads always fail.
 const FEW: f64 = 0.01;
 /// Largest number of list entries in a sentence. An entry is a thread, or several threads with consecutive numbers.
 const NAMED: usize = 3;

@@ -3,8 +3,8 @@
 use super::{Fit, Model, Point};
 use crate::distribution::student_quantile;
 
-/// Smallest relative error of a model. Smaller errors are replaced by this value, because measured metrics are not
-/// more precise.
+/// Smallest error of a model that the AICc uses. A smaller error is replaced by this value, because metrics are not
+/// measured more precisely.
 const FLOOR: f64 = 1e-4;
 
 /// Fits all models; returns those that could be fitted, the smallest AICc first.

@@ -10,7 +10,7 @@ use super::{Probe, Purpose, Settings};
 
 /// Distance of the first guesses from the expected limit, as a share of the configured width.
 const ASIDE: f64 = 0.45;
-/// Smallest ratio of two loads whose margins differ by more than chance.
+/// Smallest ratio of two loads from which their margins differ by more than chance.
 const APART: f64 = 1.1;
 
 pub(super) fn load(settings: &Settings, probes: &[Probe], low: f64, high: f64) -> f64 {

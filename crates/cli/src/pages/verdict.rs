@@ -57,7 +57,7 @@ fn exit(record: &Record, verdict: &Verdict, told: Option<&Told>) -> Exit {
     Exit::first(told.into_iter().flat_map(Told::exits).chain([own]))
 }
 
-/// Returns counts of the data that was read as JSON: requests and errors (transactions are not counted), duration in
+/// Returns, as JSON, what was read: the numbers of requests and errors (transactions are not counted), the duration in
 /// milliseconds, and the largest number of users.
 fn read(record: &Record) -> Value {
     let sum = |of: fn(&Part) -> u64| record.seconds.iter().map(|one| of(&one.all)).sum::<u64>();

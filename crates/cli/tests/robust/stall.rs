@@ -15,7 +15,8 @@ use crate::element::{element, http, websocket_read};
 use crate::peer::{open_websocket, peer, request, stall};
 use crate::trial::{Row, Trial, number};
 
-/// The sampler's time-out in ms, the length of the stall, and the delay of a response in time.
+/// Time-out of the sampler in ms. The generator process is stopped for `STILL`. A response in time arrives after
+/// `IN_TIME`.
 const LIMIT: &str = "2000";
 const STILL: Duration = Duration::from_millis(3500);
 const IN_TIME: Duration = Duration::from_millis(100);

@@ -199,7 +199,7 @@ pub(crate) fn rows(text: &str) -> Vec<Row> {
     records.map(row).collect()
 }
 
-/// Returns the records of a CSV file without a last incomplete record.
+/// Returns the records of a CSV file, without the last record if it is incomplete.
 fn records(text: &str) -> Vec<Vec<String>> {
     let (mut records, mut record, mut field, mut quoted) =
         (Vec::new(), Vec::new(), String::new(), false);

@@ -10,9 +10,11 @@ use super::{Course, Unit};
 pub(super) const LASTING: usize = 5;
 /// Length in ms from which failures count as lasting.
 const LASTING_MS: f64 = 1000.0 * LASTING as f64;
-/// Smallest excess of failures in a burst over the expected number, in standard deviations.
+/// Smallest excess of failures over the expected number, in standard deviations, at which seconds count as a burst.
+/// `MORE` must hold, too.
 const DEVIATIONS: f64 = 4.0;
-/// Smallest excess of failures in a burst over the expected number, in failures.
+/// Smallest excess of failures over the expected number, as a number of failures, at which seconds count as a burst.
+/// `DEVIATIONS` must hold, too.
 const MORE: f64 = 3.0;
 
 /// A short burst: indexes of its first and last second, and its failures.
