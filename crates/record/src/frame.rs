@@ -99,7 +99,7 @@ pub struct RatePeriod {
     pub length_ms: i64,
     /// Samples per second at the beginning of the period.
     pub begin: f64,
-    /// Samples per second at its end.
+    /// Samples per second at the end of the period.
     pub end: f64,
 }
 

@@ -37,8 +37,8 @@ use crate::read::{Given, ReadError, fold, given, in_order};
 use crate::second::{Checked, Part, SLOTS, Second, settle};
 use crate::{Flaw, Has, Record, wordings};
 
-/// Plausible times of a test, ms since 1970: from 1990 to 2100. Rows outside this range are left out, unless all
-/// rows are: a sample that never started has time 0.
+/// Plausible start times of samples, ms since 1970: from 1990 to 2100. Rows with other times are left out, unless the
+/// file has no row with a plausible time. JMeter writes the time 0 for samples that never started.
 const TIMES: Range<i64> = 631_152_000_000..4_102_444_800_000;
 /// Accepted times of a row, ms since 1970. The range, up to 2255, allows for a clock that started at 0 or ran
 /// ahead.

@@ -196,8 +196,8 @@ impl Damage {
         self.is_open = true;
     }
 
-    /// Stores the end of valid data that follows, from `begin_ms` to `end_ms`. After damaged bytes, the time between
-    /// the last valid second and `begin_ms` counts as missing.
+    /// Takes note of valid data from `begin_ms` to `end_ms`. If the bytes before this data were damaged, the time from
+    /// the previous valid second to `begin_ms` counts as missing.
     fn goes_on(&mut self, begin_ms: i64, end_ms: i64) {
         let last_ms = self.last_ms.replace(end_ms);
         if std::mem::take(&mut self.is_open) {

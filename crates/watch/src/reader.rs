@@ -37,7 +37,8 @@ pub struct Reader {
 
 #[derive(Debug)]
 struct Reading {
-    /// Time of the response in seconds, by the exporter's clock if samples have timestamps, otherwise by ours.
+    /// Time of the response in seconds: by the exporter's clock if samples have timestamps, otherwise by this machine's
+    /// clock.
     at: f64,
     sums: Vec<Sums>,
     own: BTreeMap<String, f64>,

@@ -36,9 +36,9 @@ const CHANCE: f64 = 0.001;
 const CHANCE_OF_RUNS: f64 = 0.05;
 /// Smallest number of runs on each side for a comparison of their shares.
 const LEAST_RUNS: usize = 3;
-/// Lengths in seconds of the sums of failures that show short clusters.
+/// Lengths in seconds of the intervals in which failures are summed to find short clusters.
 const LENGTHS: [usize; 3] = [1, 3, 10];
-/// Number of equal parts of a run whose sums of failures show long clusters.
+/// Number of equal parts of a run in which failures are summed to find long clusters.
 const PARTS: usize = 10;
 /// Smallest share of a side's failures that an event must contain.
 const NEARLY_ALL: f64 = 0.95;

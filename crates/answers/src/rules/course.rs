@@ -394,7 +394,7 @@ fn long_step(record: &Record) -> Option<Changed<'_>> {
     (!by_load && is_of_same_work(record, early, late, changed.size())).then_some(changed)
 }
 
-/// Finds a step to times that are so much longer that single seconds show the step.
+/// Finds a step at which times become so much longer that a comparison of single seconds shows it.
 fn short_step<'r>(run: &Run<'r>) -> Option<Changed<'r>> {
     let (record, changed) = (run.record(), steps::step(run)?);
     let (early, late) = changed.seconds.split_at(changed.at);
@@ -402,8 +402,8 @@ fn short_step<'r>(run: &Run<'r>) -> Option<Changed<'r>> {
     is_same.then_some(changed)
 }
 
-/// Returns the label whose medians in ms the sentence names if the mix of labels has also changed, and its medians
-/// before and after the change.
+/// Returns the label that the sentence about a change names, and the label's medians in ms before and after the change.
+/// If the mix of labels stayed the same, returns the label and the medians of the change itself.
 fn told(record: &Record, changed: &Changed<'_>) -> (Option<u32>, f64, f64) {
     if changed.label.is_some() {
         return (changed.label, changed.before, changed.after);

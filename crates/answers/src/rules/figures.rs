@@ -32,7 +32,7 @@ const MIXED: f64 = 0.05;
 const HELD_LEAST: u64 = 30;
 /// Smallest relative increase of the request rate that counts as another load.
 const MORE: f64 = 0.1;
-/// Quantile of the response times of a second that represents how long its responses waited.
+/// Quantile of the response times in a second that is used as the time for which the responses of the second waited.
 const USUAL: f64 = 0.9;
 /// Largest ratio of the time that responses waited (`USUAL`) to the time since the load became constant at which the
 /// queue counts as full.
@@ -478,7 +478,7 @@ pub(crate) fn classes(seconds: &[Second]) -> Vec<ClassSum> {
     sums
 }
 
-/// Returns the number of errors of each cause, the most frequent first, with the number of the cause.
+/// Returns the index of each cause of errors with its number of errors, the most frequent cause first.
 pub(crate) fn causes(seconds: &[Second]) -> Vec<(usize, u64)> {
     let mut sums: Vec<(usize, u64)> = Vec::new();
     for (cause, n) in seconds.iter().flat_map(|s| &s.causes) {

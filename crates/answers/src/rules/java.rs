@@ -101,7 +101,7 @@ pub(super) fn java_pauses(record: &Record) -> Said {
     .said()
 }
 
-/// Pauses of a watched host in one second, or in an interval of many.
+/// Pauses of a watched host in one second, or in an interval of many seconds.
 struct Reading {
     /// Length of the reading in s.
     length: f64,

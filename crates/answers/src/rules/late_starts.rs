@@ -184,7 +184,7 @@ struct Missing {
 }
 
 impl Missing {
-    /// Returns the words for all users, with the verb.
+    /// Returns the subject of a sentence about all users, and its verb: "all 20 users" and "were".
     fn everyone(&self) -> (String, &'static str) {
         match self.users {
             1 => ("the only user".to_owned(), "was"),

@@ -130,8 +130,8 @@ fn correlation(a: &[f64], b: &[f64]) -> f64 {
     both / (a.len() as f64 - 1.0) / (deviation(a) * deviation(b)).max(1e-12)
 }
 
-/// True if the failed share is larger in seconds with slower responses: significantly, and also between adjacent
-/// seconds.
+/// True if requests fail more often in seconds with slower responses. The correlation must be significant, and the
+/// changes from each second to the next must be correlated, too.
 fn follows(seconds: &[Second], labels: &[u32]) -> bool {
     let piece = |second| piece(std::slice::from_ref(second), labels);
     let pieces = seconds.iter().map(piece).filter(|piece| piece.rate > 0.0);

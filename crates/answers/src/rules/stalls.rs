@@ -106,8 +106,8 @@ fn is_full(second: &Second) -> bool {
     second.machine.as_ref().is_some_and(|machine| machine.cpu >= FULL)
 }
 
-/// Returns the gaps in completions that count as stops of the target. `is_full`: true for seconds in which the machine
-/// explains short gaps.
+/// Returns the gaps in completions that count as stops of the target. `is_full` returns true for a second in which
+/// saturated processors of the generator's machine explain short gaps.
 fn stops(record: &Record, seconds: &[Second], is_full: fn(&Second) -> bool) -> Vec<Gap> {
     if requests(seconds) < FEW_SAMPLES {
         return Vec::new();

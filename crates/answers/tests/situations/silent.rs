@@ -108,7 +108,8 @@ fn killed_twice() -> Record {
     })
 }
 
-/// Returns a run of users without pauses at an address where nothing listens: the refused connects fill the generator.
+/// Returns a run of users without pauses at an address where nothing listens: the refused connects saturate the
+/// generator's processors.
 fn refused_without_pauses() -> Record {
     let mut record = run(&users(5).pause(5).seconds(20), |_, _| {
         bad(300, Outcome::Refused, "Non HTTP response code", "Connection refused")

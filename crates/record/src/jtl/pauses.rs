@@ -9,13 +9,14 @@ use std::collections::BTreeMap;
 use super::{Closed, Open};
 use crate::second::Second;
 
-/// Shortest pause between runs, in seconds.
+/// Shortest gap, in seconds, that counts as a pause between runs.
 const LEAST_PAUSE: i64 = 60;
-/// Smallest ratio of a pause to the longest ordinary gap.
+/// Smallest ratio of the shortest pause to the longest other gap at which the long gaps count as pauses.
 const TIMES_LONGER: i64 = 10;
-/// Largest number of pauses in a file.
+/// Largest number of gaps of a file that count as pauses.
 const MOST_PAUSES: usize = 20;
-/// Smallest average number of seconds with rows per run.
+/// Smallest average number of seconds with rows in the runs between pauses. Limits the number of gaps that count as
+/// pauses.
 const LEAST_RUN: usize = 10;
 /// Longest gap, in seconds, that is filled with seconds without rows.
 const SHORT: i64 = 60;

@@ -199,8 +199,8 @@ pub(crate) fn changes(page: &ComparisonPage) -> (Table, usize) {
     (table, more)
 }
 
-/// Returns the change for the forest plot. Error rates are left out, because they differ by points, which have no
-/// common axis with the others.
+/// Returns the change for the forest plot. Error rates are left out, because their changes are in percentage points and
+/// have no common axis with relative changes.
 fn in_plot(row: &Row) -> Option<Change> {
     let (low, high) = (row.low?, row.high?);
     (row.unit != "share").then(|| Change {

@@ -35,8 +35,8 @@ pub(super) fn receive(demand: &Demand, host: &Host) -> Option<Finding> {
     ))
 }
 
-/// Returns the finding about the send buffer, which is bad if the buffer is smaller than a message and smaller than
-/// Linux's default. The kernel enlarges it only during use.
+/// Returns the finding about the send buffer. The buffer is too small if it is smaller than a message and smaller than
+/// Linux's default: the kernel enlarges it only during use.
 pub(super) fn send(demand: &Demand, host: &Host) -> Option<Finding> {
     let message = demand.message?;
     let [_, default, _] = host.tcp_wmem;
