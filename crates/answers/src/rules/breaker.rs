@@ -31,8 +31,8 @@ const ALIKE_S: f64 = 1.0;
 const FASTER: f64 = 0.5;
 /// Number of seconds directly before a period of failures whose response time is compared with the usual response time.
 const BEFORE: usize = 2;
-/// Smallest ratio of the response time in the seconds before a period of failures to the usual response time at which
-/// these seconds count as slow.
+/// Smallest ratio of the response time in the seconds before a period of failures to the usual response time
+/// at which these seconds count as slow.
 const SLOWER: f64 = 1.5;
 /// Smallest share of the periods of failures that must follow slow seconds, for slow responses to be a sign of a
 /// breaker.

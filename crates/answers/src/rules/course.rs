@@ -33,11 +33,11 @@ const SIZE: f64 = 0.1;
 const LASTS: usize = 5;
 /// Largest p value of a step that counts as significant.
 const CHANCE: f64 = 0.001;
-/// Smallest fall of the median response time from the second last sixth of the run to the last sixth, as a share, at
-/// which the target still warms up.
+/// Smallest fall of the median response time from the second last sixth of the run to the last sixth, as a share,
+/// at which the target still warms up.
 const FALLS: f64 = 0.05;
-/// Largest difference between the medians of the two halves of each side of a step, as a share of the step's height, at
-/// which the side counts as nearly constant. On a smooth curve, the halves of a part differ about as much as
+/// Largest difference between the medians of the two halves of each side of a step, as a share of the step's height,
+/// at which the side counts as nearly constant. On a smooth curve, the halves of a part differ about as much as
 /// neighbouring parts.
 const EVEN: f64 = 0.35;
 /// Smallest difference between the means of the `AROUND` windows before and after a step, as a share of the step's
@@ -48,8 +48,8 @@ const AROUND: usize = 3;
 /// Largest difference between the response times before and after a slow period, as a share of the height of the step,
 /// at which the times count as equal.
 const BACK: f64 = 1.0 / 3.0;
-/// Largest difference between the response times before and after a slow period, as a share of the shorter time, at
-/// which the times count as equal. The smaller of `BACK` and this limit counts.
+/// Largest difference between the response times before and after a slow period, as a share of the shorter time,
+/// at which the times count as equal. The smaller of `BACK` and this limit counts.
 const ALIKE: f64 = 0.5;
 /// Smallest growth of the median in ten minutes for a drift, as a share of its value at the start.
 const DRIFT: f64 = 0.1;

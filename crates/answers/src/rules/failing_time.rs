@@ -13,8 +13,8 @@ const SECONDS: usize = 3;
 const REQUESTS: u64 = 20;
 /// Smallest number of stretches of failures that count as periodic.
 const TIMES: usize = 4;
-/// Shortest time in seconds from the beginning of a stretch of failures to the beginning of the next one, for stretches
-/// that count as periodic.
+/// Shortest time in seconds from the beginning of a stretch of failures to the beginning of the next one, for
+/// stretches that count as periodic.
 const EVERY_S: f64 = 4.0;
 /// Smallest number of failures in each stretch, for stretches that count as periodic.
 const EACH: u64 = 5;

@@ -49,13 +49,13 @@ const ABOVE: f64 = 0.9;
 const PIECES: usize = 8;
 /// Smallest number of failures in a time slice from which the limit is estimated.
 const IN_PIECE: u64 = 10;
-/// Largest coefficient of variation of the limits that are estimated from single time slices; and largest share by
-/// which the number of successful requests in flight may exceed the limit.
+/// Largest coefficient of variation of the limits that are estimated from single time slices; and largest share
+/// by which the number of successful requests in flight may exceed the limit.
 const FLAT: f64 = 0.1;
 /// Smallest ratio of the largest to the smallest load of the time slices from which the limit is estimated.
 const RANGE: f64 = 1.2;
-/// Largest relative difference between the limits that are estimated from the time slices with lower load and from
-/// those with higher load.
+/// Largest relative difference between the limits that are estimated from the time slices with lower load and
+/// from those with higher load.
 const SAME: f64 = 0.1;
 /// Largest distance by which the threshold may lie below the estimated limit, in standard deviations of a Poisson
 /// number.
@@ -421,8 +421,8 @@ fn fit_little(telling: &[&Piece]) -> Option<Fit> {
     is_limit.then_some(Fit { k, half })
 }
 
-/// True if the failures may come from one of several instances, between which requests alternate, and not from a limit.
-/// That is so if the load is nearly constant and the failed share is the same in all time slices.
+/// True if the failures may come from one of several instances, between which requests alternate, and not from a
+/// limit: the load is nearly constant, and the failed share is the same in all time slices under full load.
 fn may_be_turns(telling: &[&Piece]) -> bool {
     let (Some(first), Some(last)) = (telling.first(), telling.last()) else { return false };
     let users = telling.iter().map(|piece| piece.load).fold(0.0, f64::max);

@@ -20,8 +20,8 @@ const RATE: f64 = 10.0;
 
 /// Smallest number of connections opened per request at which a host counts as one that does not reuse its connections.
 const OPENED: f64 = 0.5;
-/// Largest number of connections accepted per request by a host that counts as one that does not reuse its connections:
-/// its clients reuse theirs.
+/// Largest number of connections accepted per request by a host that counts as one that does not reuse its
+/// connections: its clients reuse theirs.
 const ACCEPTED: f64 = 0.2;
 /// Smallest number of connections opened per request, in each half of the run, at which a host keeps its connections
 /// too briefly. Servers and proxies use a connection for 100 requests or more (nginx: `keepalive_requests`).

@@ -9,8 +9,8 @@ use stats::hist::{Hist, layout};
 
 use super::figures::{by_label, without};
 
-/// Smallest share of all failures that must have a cause which a limit can produce, and smallest share of all failures
-/// that the examined labels must have.
+/// Smallest share of all failures that must have a cause which a limit can produce, and smallest share of all
+/// failures that the examined labels must have.
 pub(super) const MOST: f64 = 0.95;
 /// Largest number of places that counts as a limit.
 pub(super) const LARGEST: f64 = 20_000.0;

@@ -198,8 +198,8 @@ fn rate_at_end(starts: &[Starts]) -> f64 {
     n as f64 * 1000.0 / f64::from(ms.max(1))
 }
 
-/// Returns the last seconds with starts, as long as the rate of starts is the same. After these seconds, users wait for
-/// their last responses; the more users have started, the longer they wait.
+/// Returns the last seconds with starts, as long as the rate of starts is the same. After these seconds, users wait
+/// for their last responses; the more users have started, the longer they wait.
 fn at_last_rate<'s, 'r>(starts: &'s [Starts<'r>]) -> &'s [Starts<'r>] {
     let end = starts.iter().rposition(|(_, due)| *due > 0).map_or(0, |last| last + 1);
     let mut starts = &starts[..end];

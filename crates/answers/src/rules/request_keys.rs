@@ -50,8 +50,8 @@ fn around(kept: &Kept, host: bool) -> String {
     format!(" {cached} {} {port}", headers(&kept.request, &is_host))
 }
 
-/// True if no kept request of a class of responses equals a kept request of the other classes, under any label that
-/// they share. Times and errors of the class may then depend on its requests, not on a backend.
+/// True if no kept request of a class of responses equals a kept request of the other classes, under any common
+/// label. Times and errors of the class may then depend on its requests, not on a backend.
 pub(super) fn answered_other_requests(
     record: &Record,
     mine: &ClassName,

@@ -4,11 +4,11 @@
 //!
 //! There are two signs. First, failures take the same time, while most responses do not: longer than the fastest
 //! responses, and with a much smaller spread (a timer never fires early). Second, failures are more frequent with more
-//! requests in flight or, under constant load, in seconds with slower responses. Failures that merely take as long as
-//! their work would be equally frequent under any load and in any second. A time limit of the target or of a proxy
-//! looks the same, but no response takes longer than such a limit. So a long wait needs responses that took longer:
-//! those that waited nearly as long and then did their work; without them, the sentence on a short wait names a time
-//! limit as well. Or the failures name the pool. Then they may also be faster than all responses: the pool hardly
+//! requests in flight or, under constant load, in seconds with slower responses. Failures that merely take as long
+//! as their work would be equally frequent under any load and in any second. A time limit of the target or of a proxy
+//! looks the same, but no response takes longer than such a limit. So a long wait needs responses that took
+//! longer: those that waited nearly as long and then did their work; without them, the sentence on a short wait names a
+//! time limit as well. Or the failures name the pool. Then they may also be faster than all responses: the pool hardly
 //! waits, or not at all. Only the period from the first failure to the last counts: before, the target may have been a
 //! different one.
 
@@ -82,8 +82,8 @@ const MORE: f64 = 3.0;
 const FOLLOWING: usize = 10;
 /// Quantile of Student's t that the correlation of failures with response times must exceed to be significant.
 const SURE: f64 = 0.9975;
-/// Smallest ratio of two correlations of failures with response times: of their changes from second to second, and of
-/// their values. A trend that both have in common correlates the values, but not the changes.
+/// Smallest ratio of two correlations of failures with response times: of their changes from second to second, and
+/// of their values. A trend that both have in common correlates the values, but not the changes.
 const ALSO_NEXT: f64 = 0.5;
 
 /// Returns true for errors of the target itself. The time limit of a client is not an error of the target. Refused

@@ -41,8 +41,8 @@ const HELD_PART: f64 = 0.5;
 const OTHERS: usize = 5;
 /// Smallest number of requests in the seconds without gaps from which the usual number of slow requests is known.
 const OTHER_REQUESTS: u64 = 100;
-/// Share of the users' time in waiting for responses from which gaps count even without seconds for comparison. Below
-/// this share, users may leave gaps by pausing in step.
+/// Share of the users' time in waiting for responses from which gaps count even without seconds for comparison.
+/// Below this share, users may leave gaps by pausing in step.
 const IN_WAITS: f64 = 0.9;
 /// Smallest ratio of the length of a gap to the longest gap in which no request waited, for the gap to count where gaps
 /// without waiting requests are common.

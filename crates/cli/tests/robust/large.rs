@@ -13,8 +13,8 @@ use crate::element::{element, websocket_read};
 use crate::peer::{endless, open_websocket, peer, request, stall};
 use crate::trial::{JTL, Row, Trial, number};
 
-/// Number of bytes of a response that Throng keeps. The server sends `SIZE` bytes. The program may use `MEMORY` bytes,
-/// which are not enough for a whole response.
+/// Number of bytes of a response that Throng keeps. The server sends `SIZE` bytes. The program may use `MEMORY`
+/// bytes, which are not enough for a whole response.
 const KEPT: u64 = 1 << 20;
 const SIZE: u64 = 400 << 20;
 const MEMORY: u64 = 150 << 20;
