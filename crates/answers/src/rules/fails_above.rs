@@ -422,7 +422,8 @@ fn fit_little(telling: &[&Piece]) -> Option<Fit> {
 }
 
 /// True if the failures may come from one of several instances, between which requests alternate, and not from a
-/// limit: the load is nearly constant, and the failed share is the same in all time slices under full load.
+/// limit: the load is nearly constant, the number of successful requests varies, and the failed share is the same in
+/// all time slices under full load.
 fn may_be_turns(telling: &[&Piece]) -> bool {
     let (Some(first), Some(last)) = (telling.first(), telling.last()) else { return false };
     let users = telling.iter().map(|piece| piece.load).fold(0.0, f64::max);
