@@ -379,7 +379,7 @@ impl<'p> Core<'p> {
         self.take_turn(index);
     }
 
-    /// Queues a user behind those that are ready.
+    /// Queues a user behind the users that are ready.
     pub(crate) fn queue_user(&mut self, index: UserId) {
         self.cx.queue.later.push_user(index);
     }
@@ -477,8 +477,8 @@ impl<'p> Core<'p> {
         self.enqueue(index);
     }
 
-    /// Runs a user until it must wait or its turn is over. Returns true if the user used up its turn in a search
-    /// for a sampler and found none.
+    /// Runs a user until the user must wait or the turn is over. Returns true if the user used up the turn in a search
+    /// for a sampler and found no sampler.
     fn run_user(&mut self, index: UserId) -> bool {
         let mut until = Nanos::MAX;
         for operation in 1..=BUDGET {

@@ -37,7 +37,7 @@ pub(crate) struct Flow {
     pub(crate) classes: Classes,
 }
 
-/// Controllers whose Java classes are called on more occasions than the search for the next sampler.
+/// Controllers whose Java classes are also called outside of the search for the next sampler.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Classes {
     /// Controllers whose classes are notified of iterations of the enclosing controllers.

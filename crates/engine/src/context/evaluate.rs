@@ -1,4 +1,4 @@
-//! Evaluates the templates of a sampler and its name. Expressions can read the name. Hot.
+//! Evaluates a sampler's templates and its name, which expressions can read. Hot.
 
 use plan::env::Env;
 use plan::plan::SamplerId;

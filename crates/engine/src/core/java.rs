@@ -60,7 +60,7 @@ impl Core<'_> {
         self.cx.make_ready(index);
     }
 
-    /// Continues a user after the assertions of a transaction, unless it waits for one of them.
+    /// Continues a user after the assertions of a transaction, unless the user waits for one of these assertions.
     fn after_check(&mut self, index: UserId) {
         if self.cx.users[index].wait == Wait::Ready {
             next::must_end(&mut self.cx, index);

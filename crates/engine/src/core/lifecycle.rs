@@ -17,8 +17,8 @@ use crate::time::clock::{MS, Nanos};
 use crate::users::User;
 use crate::users::controllers as state;
 
-/// Time between the end of a user and the start of its replacement, in nanoseconds. A thread of JMeter takes as
-/// long.
+/// Time between the end of a user and the start of its replacement, in nanoseconds. JMeter needs about this time to
+/// start a replacement thread.
 const REPLACED_AFTER: Nanos = MS;
 /// Maximum number of users that start before the sockets are polled.
 const STARTS: u32 = 64;
@@ -59,7 +59,7 @@ impl Core<'_> {
         }
     }
 
-    /// Starts a user. It runs when the ready queue reaches it.
+    /// Starts a user. The user runs when the ready queue reaches it.
     pub(crate) fn start_user(&mut self, group: GroupId, number: u32, intended: Nanos) {
         let compiled = &self.cx.plan.groups[group.at()];
         let user = User {

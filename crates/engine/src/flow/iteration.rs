@@ -99,7 +99,7 @@ impl<'p> Walk<'_, 'p> {
         None
     }
 
-    /// Stops the user or the run because an element demands it.
+    /// Stops the user or the run, as an element has requested.
     fn is_stopped_by(&mut self, stop: &Stop) -> Pull {
         match stop {
             Stop::User(reason) => self.cx.log(format!("user stopped: {reason}")),

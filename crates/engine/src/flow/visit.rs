@@ -68,7 +68,7 @@ impl<'c, 'p> Visit<'c, 'p> {
         self.state().is(BROKEN)
     }
 
-    /// Returns the current child, or the next remaining one, with its position in the order.
+    /// Returns the current child, or the next remaining child, with its position in the order.
     #[inline]
     pub(crate) fn child(&mut self) -> Option<(u32, Child)> {
         let from = self.state().current();

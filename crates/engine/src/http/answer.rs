@@ -363,7 +363,7 @@ fn class_of(head: &[u8], name: &str, recorder: &mut Recorder) -> ClassId {
 enum Seen {
     /// Another request of the sample was sent, or the sample is already completed.
     GoesOn,
-    /// The response is the last one of a chain of redirects.
+    /// The response is the last response of a chain of redirects.
     Chain,
     /// The response is the sample's final response. If `filled` is true, the parts of the response are in the result;
     /// otherwise no element of the plan reads them.

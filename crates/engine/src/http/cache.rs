@@ -56,8 +56,8 @@ pub(crate) fn look_up(
         return Lookup::Send(cache.conditions(&url, &[lines]));
     }
     if request.method.eq_ignore_ascii_case("GET") {
-        // Cookies count only in this place. A cached response that varies with cookies matches only a request
-        // without cookies.
+        // Cookies are compared only here, not for conditional requests. A cached response that varies with cookies
+        // matches only a request without cookies.
         let cookie_line: Vec<u8> =
             cookies.map_or_else(Vec::new, |cookies| [b"Cookie: ", cookies, b"\r\n"].concat());
         if cache.is_fresh(&request.url, &[lines, &cookie_line], now_ms) {

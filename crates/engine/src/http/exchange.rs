@@ -51,7 +51,7 @@ struct Sending<'a> {
     /// Value of the request's `Cookie` header.
     cookies: &'a [u8],
     route: RouteId,
-    /// The constant request from which this one comes, if any.
+    /// The constant request that is sent unchanged; `None` for a request that was assembled for this sample.
     fixed: Option<&'a Fixed>,
     trace: TraceId,
     /// True if a challenge in the response will be answered.
@@ -360,7 +360,7 @@ impl Outgoing {
     }
 }
 
-/// Returns the trace for a user's next request: that of its redirect chain or page, or a new one.
+/// Returns the trace for a user's next request: the trace of its redirect chain or page, or a new trace.
 #[inline]
 fn sample_trace(cx: &mut Context<'_>, index: UserId) -> TraceId {
     if !cx.tags.vary() {

@@ -35,8 +35,8 @@ impl FixedRequests {
         self.0[id.0 as usize].as_deref()
     }
 
-    /// Takes a sampler's constant request out, so that the caller can use it beside the other requests. [`Self::put`]
-    /// puts it back.
+    /// Removes and returns a sampler's constant request, so that the caller can borrow the table of requests meanwhile.
+    /// [`Self::put`] puts the request back.
     #[inline]
     pub(super) fn take(&mut self, id: SamplerId) -> Option<Box<Fixed>> {
         self.0[id.0 as usize].take()

@@ -20,7 +20,7 @@ use crate::http::lines::value_of;
 use crate::ids::UserId;
 use crate::session::http1::{Encrypted, HttpExchange};
 
-/// The keys of a gateway: `None` if it is switched off, `Err` with the reason if its settings are wrong.
+/// The keys of a gateway: `None` if the gateway is switched off, `Err` with the reason if its settings are wrong.
 type Known = Result<Option<Box<Sealer>>, String>;
 
 /// The gateways of a core, with their keys.

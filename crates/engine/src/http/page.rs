@@ -95,7 +95,8 @@ pub(crate) fn branch_left_out(cx: &mut Context<'_>, branch: UserId) {
     }
 }
 
-/// Frees a branch. Returns the user that it worked for, and the index of its resource.
+/// Frees a branch. Returns its user and the index of its resource. If the resource has received cookies, its cookie jar
+/// is kept for the page.
 pub(super) fn free_branch(cx: &mut Context<'_>, branch: UserId) -> (UserId, usize) {
     let user = &mut cx.users[branch];
     let (parent, link) = (user.branch_of, user.extra().link);

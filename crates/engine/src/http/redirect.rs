@@ -46,7 +46,7 @@ struct Hop {
     method: String,
     /// True if the headers and body of the sampler are not sent.
     stripped: bool,
-    /// Intended start: the end of the hop before.
+    /// Intended start: the end of the previous hop.
     start: Nanos,
 }
 

@@ -103,7 +103,7 @@ fn repeats(requests: &FixedRequests, cx: &Context<'_>, exchange: &Exchange) -> b
     stale || is_retried(requests, cx, exchange, http.facts.retries)
 }
 
-/// Returns true if HttpClient's retry handler resends the request. By default it resends no request.
+/// Returns true if HttpClient's retry handler resends the request. By default the handler resends no request.
 fn is_retried(
     requests: &FixedRequests,
     cx: &Context<'_>,

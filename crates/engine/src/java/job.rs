@@ -143,8 +143,8 @@ fn head<'a>(
     }
 }
 
-/// Returns the results that a job reads: that of the current or the previous sample and, if the job works on a
-/// transaction's sample, that of the sample before it.
+/// Returns two results that a job reads: the result of the current or the previous sample; and, if the job works on a
+/// transaction's sample, the result of the sample before the transaction.
 fn seen<'a>(
     java: Option<&'a Java>,
     then: &Then,

@@ -9,8 +9,8 @@ use crate::flow::search::Pull;
 use crate::flow::visit::Visit;
 use crate::users::controllers::{ControllerState, GAVE, MOVED, SKIP};
 
-/// Number of successive searches of a controller for a sampler that find none, after which the user ends: the search
-/// would be endless. JMeter's thread then ends with a stack overflow.
+/// Number of consecutive searches without a sampler after which the controller ends its user, because the search would
+/// be endless. In JMeter, the thread ends with a stack overflow.
 const IN_VAIN: u32 = 500;
 
 /// Ends the iteration if the last returned sampler was the last of the iteration.

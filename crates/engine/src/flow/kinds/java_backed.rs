@@ -98,7 +98,7 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Makes the class initialise the children. Returns true: it always does.
+/// Makes the class initialise the children. Always returns true.
 pub(crate) fn begins(visit: &mut Visit<'_, '_>, element: JavaBackedId) -> bool {
     visit.state().clear(DONE);
     controller::queue_controller_notice(visit.cx, visit.index, element, Tell::Initialize, 0);
