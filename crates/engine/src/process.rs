@@ -225,8 +225,8 @@ fn run(command: &Command, cancel: &OwnedFd, output: &mut Output) -> Result<i32, 
             "java.io.IOException: Cannot run program \"{program}\" (in directory \"{directory}\"): error={number}, {words}"
         ))
     })?;
-    // This process still holds the write ends of the pipe. They are closed here, because an open write end
-    // prevents the end of the stream.
+    // This process still holds the write ends of the pipe, and closes them here, because an open write end prevents the
+    // end of the stream.
     drop(spawn);
     let ended = attend(&mut child, pipe, cancel, command.timeout_ms, output);
     if ended.is_err() {

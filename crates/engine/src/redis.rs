@@ -88,8 +88,9 @@ fn start_fetch(
     sessions.start(&mut cx.around(), ticket);
 }
 
-/// Stores the value that a server has returned, and continues the user when no value must be put back first. Returns
-/// false if the run has ended meanwhile; then the user ends too.
+/// Handles the end of a request to a Redis server: stores the fetched value and continues the user, or first sends a
+/// request that puts the value back into the server's list. Returns false if the end of the run has cut the request;
+/// then the user ends too.
 pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) -> bool {
     let exchange = &mut sessions.exchanges[ticket];
     let (index, ended, head) = (exchange.user, exchange.ended, exchange.answer.head);

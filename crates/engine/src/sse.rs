@@ -21,7 +21,7 @@ use crate::session::exchange::{Call, Ending, Exchange, Limit, Trouble};
 use crate::session::line::ConnectionScope;
 use crate::time::clock::SECOND;
 
-/// Connect timeout of OkHttp, with the plug-in's value.
+/// Time limit for connecting: OkHttp's connect timeout in the plug-in.
 const CONNECT: Limit = Limit::of_ms(10_000);
 
 /// Begins a sample of an SSE Sampler.

@@ -34,7 +34,7 @@ impl Targets {
         texts.map(Target::read).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Permits no target; used if the setting cannot be parsed.
+    /// Returns a list that permits no target, for a setting that cannot be parsed.
     pub(crate) fn nothing() -> Self {
         Self(vec![Target { place: HostPattern::Host(String::new()), port: Some(0) }])
     }

@@ -287,12 +287,12 @@ fn is_own_peer(fd: &OwnedFd) -> bool {
     }
 }
 
-/// Makes the close send a reset instead of a FIN, so that the connection leaves no TIME_WAIT.
+/// Configures a socket to send a reset instead of a FIN when it is closed, so that the connection leaves no TIME_WAIT.
 pub(crate) fn reset(fd: &OwnedFd) {
     let _ = socket::setsockopt(fd, sockopt::Linger, &nix::libc::linger { l_onoff: 1, l_linger: 0 });
 }
 
-/// Makes the close wait up to this many seconds for unsent data; 0 resets the connection.
+/// Sets how many seconds the close of a socket waits until unsent data is sent; 0 resets the connection.
 pub(crate) fn linger(fd: &OwnedFd, seconds: u16) {
     let linger = nix::libc::linger { l_onoff: 1, l_linger: seconds.into() };
     let _ = socket::setsockopt(fd, sockopt::Linger, &linger);

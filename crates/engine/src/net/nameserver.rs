@@ -103,7 +103,7 @@ impl Drop for NameServers {
 struct SearchPath {
     below: Vec<Name>,
     /// A name with at least this number of dots is first queried without an appended domain. All other names are
-    /// queried only with one.
+    /// queried only with an appended domain.
     dots: usize,
 }
 

@@ -291,7 +291,7 @@ impl Net {
         Opened::Established
     }
 
-    /// Tries the next address after the time limit for connecting, if there is one.
+    /// After the time limit for connecting, tries the next address if there is one.
     pub(crate) fn connect_is_late(
         &mut self,
         opening: &mut Opening,

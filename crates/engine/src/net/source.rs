@@ -29,7 +29,7 @@ pub(crate) struct Sources {
 
 impl Sources {
     /// Creates the list of addresses. `first` is the index of the first address to use, so that cores and processes
-    /// start at different ones.
+    /// start at different addresses.
     pub(crate) fn new(addresses: &[IpAddr], first: usize) -> Self {
         Self { addresses: addresses.to_vec(), first, passes: vec![0; addresses.len()] }
     }

@@ -17,9 +17,11 @@ use wire::tls::{Handshake, Identity, Limits, Present, Verify};
 use crate::net::transport::HandshakeCost;
 use crate::time::clock::Nanos;
 
-/// Number of servers with stored TLS sessions, and of tickets per server, for a user with a separate session cache.
+/// Maximum number of servers with stored TLS sessions, and of tickets per server, for a user with a separate session
+/// cache.
 const OWN: Limits = Limits { servers: 16, tickets: 4 };
-/// Number of servers with stored TLS sessions, and of tickets per server, if all users of a core share the sessions.
+/// Maximum number of servers with stored TLS sessions, and of tickets per server, if all users of a core share the
+/// sessions.
 const SHARED: Limits = Limits { servers: 1024, tickets: 1024 };
 
 /// TLS settings of a run.
@@ -372,7 +374,7 @@ mod tests {
         assert_eq!(secure.settings.suites.len(), 2);
         let (_, complaint) = of(&[("https.socket.ciphers", "TLS_RSA_WITH_AES_128_CBC_SHA")]);
         assert!(complaint.is_some_and(|text| text.contains("TLS_AES_256_GCM_SHA384")));
-        // These suites belong to a version that is not offered.
+        // The cipher suites of this list belong to a version that is not offered.
         let (_, complaint) = of(&[
             ("https.socket.ciphers", "TLS_AES_128_GCM_SHA256"),
             ("https.socket.protocols", "TLSv1.2"),

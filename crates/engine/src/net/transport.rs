@@ -102,7 +102,8 @@ impl Transport {
         }
     }
 
-    /// Sends bytes, with TLS as records. Returns how many bytes were passed to the kernel. `sealed` is a buffer.
+    /// Sends bytes, with TLS as records. Returns the number of bytes that were passed to the kernel. `sealed` is a
+    /// buffer.
     pub(crate) fn send(&mut self, bytes: &[u8], sealed: &mut Vec<u8>) -> Result<usize, Unwritten> {
         let Some(tls) = self.tls_mut() else {
             return self.send_raw(bytes).map_err(Unwritten::Socket);
@@ -112,7 +113,8 @@ impl Transport {
         self.send_raw(sealed).map_err(Unwritten::Socket)
     }
 
-    /// Passes bytes to the kernel without encryption, and keeps those that do not fit. Returns how many were passed.
+    /// Passes bytes to the kernel without encryption, and keeps the bytes that do not fit. Returns the number of bytes
+    /// that were passed to the kernel.
     pub(crate) fn send_raw(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if bytes.is_empty() {
             return Ok(0);
@@ -132,7 +134,7 @@ impl Transport {
         Ok(if sent == 0 { 0 } else { sent + self.flush()? })
     }
 
-    /// Sends unsent output. Returns how many bytes were passed to the kernel.
+    /// Sends unsent output. Returns the number of bytes that were passed to the kernel.
     pub(crate) fn flush(&mut self) -> io::Result<usize> {
         let mut all = 0;
         let Some(fd) = self.fd.as_ref() else { return Err(gone()) };

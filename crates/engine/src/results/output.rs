@@ -401,7 +401,8 @@ mod tests {
         assert_eq!(text(&path), "a,b\n1\n2,3\n");
     }
 
-    /// A process was killed while writing. The next process that writes removes the incomplete row.
+    /// Checks that the next process that writes removes an incomplete row, which a process left when it was killed
+    /// while writing.
     #[test]
     fn what_a_killed_process_left_is_cut_off() {
         let folder = tempfile::tempdir().unwrap();

@@ -434,7 +434,7 @@ fn numbers(
     Numbers { name, users, step, delay, duration, at_once: users, ..Numbers::default() }
 }
 
-/// Time between the starts of two users, in nanoseconds, below which it is not rounded to milliseconds.
+/// Time between the starts of two users, in nanoseconds, below which this time is not rounded to milliseconds.
 const EXACT_BELOW: Nanos = 10 * MS;
 
 /// Returns the time between the starts of two users, in nanoseconds. JMeter divides the ramp-up in single precision

@@ -63,8 +63,8 @@ impl Reporting<'_, '_> {
     }
 }
 
-/// Moves a result into a sub-result of another one. Without `bodies` the buffers of its body stay for the next sample,
-/// because nothing reads the body of the sub-result.
+/// Moves a result into a sub-result of another result. Without `bodies` the buffers of its body stay for the next
+/// sample, because nothing reads the body of the sub-result.
 pub(super) fn move_into(part: &mut SampleResult, sub: &mut SampleResult, bodies: bool) {
     std::mem::swap(part, sub);
     if sub.sub_count == 0 {

@@ -295,8 +295,8 @@ fn keep(
     cx.recorder.keep(reasons, sample, &texts);
 }
 
-/// Returns the times and the result of a sample that becomes part of another one. A result that nothing reads has only
-/// the status and the times that the other sample needs.
+/// Returns the times and the result of a sample that becomes part of another sample. A result that nothing reads has
+/// only the status and the times that the other sample needs.
 fn part<'c>(
     cx: &mut Context<'_>,
     closing: &'c mut Closing,

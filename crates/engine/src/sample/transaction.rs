@@ -19,8 +19,8 @@ use crate::sample::reporting::Reporting;
 use crate::time::timing::Timing;
 use crate::users::Transaction;
 
-/// Returns true if a transaction counts samples of the controller `inside`. Like a listener, it counts samples
-/// inside the controller and samples of its siblings.
+/// Returns true if a transaction counts the samples of the controller `inside`. Like a listener, a transaction counts
+/// samples inside its own controller and samples of that controller's siblings.
 fn is_around(plan: &Plan, transaction: ControllerId, inside: ControllerId) -> bool {
     let around = plan.controllers[transaction.0 as usize].parent;
     let mut at = Some(inside);

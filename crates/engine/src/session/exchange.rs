@@ -39,7 +39,7 @@ pub(crate) enum Call {
 }
 
 impl Call {
-    /// Turns this into an HTTP call, unless it is one.
+    /// Turns the call into an HTTP call, unless it already is an HTTP call.
     #[inline]
     pub(crate) fn make_http(&mut self) {
         if !matches!(self, Self::Http(_)) {
@@ -232,7 +232,7 @@ pub(crate) struct Answer {
     /// kept.
     pub(crate) piece: usize,
     pub(crate) enough: usize,
-    /// The length of the response in bytes, if the peer has sent it in front.
+    /// The length of the response in bytes, if the peer has sent the length in front of the response.
     pub(crate) expected: Option<u64>,
     /// The type of a Redis reply, or the HTTP status of an event stream; `nil` is true for Redis' null value.
     pub(crate) head: u16,

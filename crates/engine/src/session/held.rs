@@ -163,7 +163,7 @@ pub(crate) struct Held {
     /// Free boxes, reused with their buffers.
     rests: Vec<Box<Rest>>,
     openings: Vec<Box<Opening>>,
-    /// Pushes, in order, whose listeners were notified, and their payloads.
+    /// Pushes whose listeners were notified, in order of arrival; and (`payloads`) the payloads of these pushes.
     pushes: VecDeque<Push>,
     payloads: Vec<u8>,
     /// Timer wheel of the heartbeats.

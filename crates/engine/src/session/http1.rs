@@ -56,7 +56,7 @@ pub(crate) struct HttpExchange {
     pub(crate) parse: bool,
     /// True if only the digest of the body is read.
     pub(crate) digest: bool,
-    /// True if redirects become sub-results, or (`auto_follow`) are followed without them.
+    /// True if redirects become sub-results, or (`auto_follow`) are followed without sub-results.
     pub(crate) follow: bool,
     pub(crate) auto_follow: bool,
     /// True if cookies of the response are stored.

@@ -53,8 +53,8 @@ impl Sessions {
         Some(if is_dead { Found::Stale(id) } else { Found::Sound(id) })
     }
 
-    /// Keeps the connection of an ended exchange for its user's next request, for the time `rest`. If the peer
-    /// closes it meanwhile, it is closed (`closes`) or kept as dead.
+    /// Keeps the connection of an ended exchange for its user's next request, for the time `rest`. If the peer closes
+    /// the connection meanwhile, Throng closes it too (`closes`) or keeps it as dead.
     #[inline]
     pub(crate) fn rest(&mut self, ticket: Ticket, rest: Nanos, closes: bool) -> LineId {
         let exchange = &mut self.exchanges[ticket];

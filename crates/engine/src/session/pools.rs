@@ -20,7 +20,7 @@ use crate::time::milestones::Milestones;
 pub(crate) enum Share {
     /// A free connection of the pool.
     Line(LineId),
-    /// A new connection may be opened. It is already counted as one of the pool.
+    /// A new connection may be opened. The pool already counts this connection.
     New,
     /// The maximum number of connections is in use.
     None,

@@ -133,7 +133,7 @@ impl WebSockets {
         }
     }
 
-    /// Returns true if the sample in flight on the connection is one of Zaleski's plug-in.
+    /// Returns true if the sample in flight on the connection belongs to a sampler of Zaleski's plug-in.
     pub(super) fn conversations(&self, on: &On<'_, '_>, at: u32) -> bool {
         match &self.tasks[at as usize] {
             Task::Work(work) => sampler_on(on, at, work.sampler)

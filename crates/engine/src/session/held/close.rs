@@ -59,7 +59,8 @@ impl Ending {
     }
 }
 
-/// Number of failed connections as which a lost connection counts for the backoff.
+/// Number of failed connections that one lost connection counts as. The number determines the delay before the user
+/// reconnects.
 const LOST: u8 = 5;
 
 impl Held {
@@ -182,7 +183,8 @@ impl Held {
     }
 }
 
-/// Counts a failed or lost connection of a user, as at least `by` failures: they delay the user's next connection.
+/// Counts a failed or lost connection of a user. Afterwards the user has at least `by` setbacks, which delay its next
+/// connection.
 fn count_failure(around: &mut Around<'_>, index: UserId, by: u8) {
     let user = &mut around.users[index];
     user.setbacks = user.setbacks.max(by - 1).saturating_add(1);

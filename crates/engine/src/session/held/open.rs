@@ -154,7 +154,7 @@ impl Held {
         });
     }
 
-    /// Tries the next address after the time limit for connecting, if there is one.
+    /// After the time limit for connecting, tries the next address if there is one.
     pub(super) fn connect_is_late(&mut self, around: &mut Around<'_>, at: u32) {
         self.step(around, at, |around, opening, line, at| {
             let (slot, clock) = (Self::slot(at), around.clock);

@@ -243,7 +243,7 @@ impl Held {
         }
     }
 
-    /// Decrypts TLS records and parses the plaintext. During a handshake, continues it.
+    /// Decrypts TLS records and parses the plaintext. During a handshake, continues the handshake.
     fn take_records(
         &mut self,
         around: &mut Around<'_>,
