@@ -29,7 +29,7 @@ use plan::plan::{
     Before, ControllerKind, Listener, ListenerId, ListenerKind, Plan, SamplerId, SamplerKind,
 };
 
-/// A plan whose users run `body`.
+/// Returns a plan whose users run `body`.
 fn plan(users: u32, loops: i32, body: &str) -> Plan {
     let text = format!(
         r#"<?xml version="1.0" encoding="UTF-8"?><jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
@@ -45,7 +45,7 @@ fn plan(users: u32, loops: i32, body: &str) -> Plan {
     compiled.plan.unwrap_or_else(|| panic!("{:?}", compiled.diags))
 }
 
-/// A sampler that computes its own result. Its label consists of variables.
+/// Returns the XML of a sampler that computes its own result. Its label consists of variables.
 fn sampler(name: &str) -> String {
     format!(
         r#"<DebugSampler testclass="DebugSampler" testname="{name}" enabled="true"><boolProp name="displayJMeterProperties">false</boolProp>
@@ -146,7 +146,7 @@ fn run(plan: Plan, machine: &Arc<Machine>) -> Outcome {
     run_with(plan, machine, |_| {})
 }
 
-/// A controller with children.
+/// Returns the XML of a controller with children.
 fn controller(class: &str, properties: &str, inside: &str) -> String {
     format!(
         r#"<{class} testclass="{class}" testname="{class}" enabled="true">{properties}</{class}><hashTree>{inside}</hashTree>"#

@@ -57,7 +57,7 @@ fn random_plans_end_and_add_up() {
     }
 }
 
-/// A plan with one user whose samplers never wait, with `body` as its controllers.
+/// Returns a plan with one user whose samplers never wait, with `body` as its controllers.
 fn busy(loops: u32, body: &str) -> String {
     format!(
         r#"<jmeterTestPlan version="1.2"><hashTree><TestPlan testclass="TestPlan" testname="plan"/><hashTree>

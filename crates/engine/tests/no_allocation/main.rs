@@ -213,7 +213,7 @@ fn calls_of_a_gateway(file: &engine::ResultFile) {
         );
         let rows = std::fs::read_to_string(&rows.path).unwrap();
         assert!(rows.contains(",true,"), "{what}");
-        // Samples that the end of the run has cut are not among them.
+        // The code 200 excludes samples that the end of the run has cut.
         let failed = rows.lines().find(|row| row.contains(",200,") && row.contains(",false,"));
         assert_eq!(failed, None, "{what}");
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-/// A plan with one request and its response per turn, on a connection that is opened once.
+/// Returns a plan with one request and its response per turn, on a connection that is opened once.
 pub(crate) fn websocket_plan(
     port: u16,
     tls: bool,
@@ -30,7 +30,7 @@ pub(crate) fn websocket_plan(
     ))
 }
 
-/// A plan with endless GET requests on a persistent connection.
+/// Returns a plan with endless GET requests on a persistent connection.
 pub(crate) fn http_plan(
     port: u16,
     path: &str,
@@ -40,8 +40,8 @@ pub(crate) fn http_plan(
     compiled(&[around, &get(port, path, inside)].concat())
 }
 
-/// Endless transactions with a parent sample, each of two GET requests, and a GET request after each. Between two
-/// transactions of a user, others use the result of the first.
+/// Returns a plan with endless transactions, each with a parent sample and two GET requests, and a GET request after
+/// each transaction. Between two transactions of a user, other users use the result of the first transaction.
 pub(crate) fn transaction_plan(port: u16, inside: &str) -> Arc<plan::plan::Plan> {
     let request = get(port, "/", inside);
     compiled(&format!(
@@ -60,7 +60,7 @@ fn get(port: u16, path: &str, inside: &str) -> String {
     )
 }
 
-/// A plan with endless calls through a mobile gateway, with the given settings of *RPC Gateway Security*. The
+/// Returns a plan with endless calls through a mobile gateway, with the given settings of *RPC Gateway Security*. The
 /// response body is read.
 pub(crate) fn gateway_plan(port: u16, settings: &[(&str, &str)]) -> Arc<plan::plan::Plan> {
     let text = |(name, value): &(&str, &str)| {
@@ -83,7 +83,7 @@ pub(crate) fn gateway_plan(port: u16, settings: &[(&str, &str)]) -> Arc<plan::pl
     ))
 }
 
-/// A plan whose users run `body` endlessly. It has four users unless a property sets another number.
+/// Returns a plan whose users run `body` endlessly. The plan has four users unless a property sets another number.
 pub(crate) fn compiled(body: &str) -> Arc<plan::plan::Plan> {
     let text = format!(
         r#"<?xml version="1.0" encoding="UTF-8"?><jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
@@ -99,7 +99,7 @@ pub(crate) fn compiled(body: &str) -> Arc<plan::plan::Plan> {
     Arc::new(compiled.plan.unwrap_or_else(|| panic!("{:?}", compiled.diags)))
 }
 
-/// A plan with endless request lines and their answers on a persistent connection.
+/// Returns a plan with endless request lines and their answers on a persistent connection.
 pub(crate) fn tcp_plan(port: u16, request: &str, inside: &str) -> Arc<plan::plan::Plan> {
     compiled(&format!(
         r#"<TCPSampler testclass="TCPSampler" testname="line" enabled="true"><stringProp name="TCPSampler.server">127.0.0.1</stringProp>
@@ -109,7 +109,7 @@ pub(crate) fn tcp_plan(port: u16, request: &str, inside: &str) -> Arc<plan::plan
     ))
 }
 
-/// A plan with endless GET requests under TLS, each on a new connection.
+/// Returns a plan with endless GET requests under TLS, each on a new connection.
 pub(crate) fn handshakes_plan(port: u16) -> Arc<plan::plan::Plan> {
     compiled(&format!(
         r#"<HTTPSamplerProxy testclass="HTTPSamplerProxy" testname="get" enabled="true"><stringProp name="HTTPSampler.domain">127.0.0.1</stringProp>

@@ -8,7 +8,7 @@ const DEPTH: u32 = 6;
 /// Maximum number of elements in a plan.
 const ELEMENTS: u32 = 40;
 
-/// A plan, with those of its properties that are known in advance.
+/// A plan, and the properties of its run that are known in advance.
 pub(crate) struct Made {
     pub(crate) text: String,
     /// Number of users in all groups.
