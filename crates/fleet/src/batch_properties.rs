@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-/// Properties that users have set so far, and those that were sent to all workers with the last batch.
+/// Properties that users have set so far, and the properties that were sent to all workers with the last batch.
 #[derive(Debug, Default)]
 pub(crate) struct BatchProperties {
     set: BTreeMap<String, String>,

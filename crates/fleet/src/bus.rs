@@ -58,14 +58,14 @@ pub trait Bus: std::fmt::Debug {
     /// Gives a snapshot back after it was counted, so that the bus can reuse its memory.
     fn recycle(&mut self, _snapshot: Box<Snapshot>) {}
 
-    /// Called repeatedly when all workers are done: fetches a part of the files that workers keep until the end, and
-    /// finally releases the workers. Returns messages for the user; `None` when nothing is left to do.
+    /// Fetches a part of the files that workers keep until the end, and finally releases the workers. Called repeatedly
+    /// when all workers are done. Returns messages for the user; `None` when nothing is left to do.
     fn collect(&mut self) -> Option<Vec<String>> {
         None
     }
 }
 
-/// The kind of the workers of a bus. What the coordinator or relay does differently for them follows from it.
+/// The kind of a bus's workers. The coordinator or relay treats workers on other machines differently in some steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
     /// Processes on this machine, or threads of this process in tests. Each thread of a worker reports its own seconds.
@@ -87,14 +87,14 @@ pub enum UserScope {
 /// The time at which reports were measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reports {
-    /// They arrive while the workers measure.
+    /// The reports arrive while the workers measure.
     Live,
-    /// They were measured before this coordinator started, and are read from the notes of the previous one.
+    /// The reports were measured before this coordinator started, and are read from the previous coordinator's notes.
     Replayed,
 }
 
 impl Transport {
-    /// Machines that share one run, and report while they measure.
+    /// Other machines that share the users of one run, and report while they measure.
     pub(crate) const MACHINES: Self =
         Self::Machines { users: UserScope::Run, reports: Reports::Live };
 

@@ -273,8 +273,8 @@ impl Fleet {
         self.members.parts()
     }
 
-    /// Called repeatedly after the end of the run: fetches a part of the files that workers keep until the end, mainly
-    /// result rows. Returns messages for the user; `None` when nothing is left to fetch.
+    /// Fetches a part of the files that workers keep until the end, mainly result rows. Called repeatedly after the end
+    /// of the run. Returns messages for the user; `None` when nothing is left to fetch.
     pub fn collect(&mut self) -> Option<Vec<String>> {
         self.members.bus.collect()
     }

@@ -11,7 +11,7 @@ use stats::tally::Tally;
 
 use crate::message::Report;
 
-/// The totals of the samples of one worker, or of several together.
+/// The totals of the samples of one worker, or of several workers together.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Figures {
     pub tally: Tally,

@@ -38,7 +38,7 @@ pub enum Missed {
     Exactly(u64),
 }
 
-/// Returns the number of connections that were open: opened minus closed ones.
+/// Returns the number of connections that were open: opened connections minus closed ones.
 pub(crate) fn held(counters: &Counters) -> u64 {
     let n = |counter| counters.get(counter);
     let plain = n(Counter::ConnOpened)

@@ -50,12 +50,12 @@ pub(crate) struct Member {
     pub(crate) last_samples: BTreeMap<u32, u64>,
     /// Number of users of each group that run in other workers, as last sent to this worker.
     pub(crate) sent_elsewhere: Vec<u32>,
-    /// Number of changes to users or rates that the previous coordinator sent to other workers but not to this one.
+    /// Number of changes to users or rates that the previous coordinator sent to other workers but not to this worker.
     pub(crate) missed_changes: u32,
 }
 
 impl Member {
-    /// Applies a report. Returns false if the report is a duplicate, and the number of reports missing before this one.
+    /// Applies a report. Returns false if the report is a duplicate, and the number of missing reports before it.
     pub(crate) fn apply(&mut self, report: &Report) -> (bool, u64) {
         if report.seq <= self.seq {
             return (false, 0);
@@ -143,7 +143,7 @@ mod tests {
             member(Stage::Running, 4),
             member(Stage::Done, 2),
             member(Stage::Lost, 8),
-            // Its number of threads is not known yet.
+            // The number of threads of a starting worker is not known yet.
             member(Stage::Starting, 0),
         ];
         assert_eq!(parts(&members, Transport::Local), 4 + 2 + 1);

@@ -34,7 +34,7 @@ pub(crate) enum Handled {
     Waits,
     /// The worker has ended the batch, and its users have set these properties.
     BatchDone(Vec<(String, String)>),
-    /// A report that counts, and the number of missing reports before it.
+    /// A report that is not a duplicate, and the number of missing reports before it.
     Report(Box<Report>, u64),
     /// A message that does not change the worker's state.
     Other(FromWorker),
@@ -180,7 +180,7 @@ impl Members {
         opening > 0
     }
 
-    /// Moves all workers in one stage to another one.
+    /// Moves all workers in the stage `from` to the stage `to`.
     pub(crate) fn restage(&mut self, from: Stage, to: Stage) {
         for member in self.all.iter_mut().filter(|member| member.stage == from) {
             member.stage = to;

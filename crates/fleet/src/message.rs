@@ -21,8 +21,8 @@ pub enum ToWorker {
     Plan(Box<Share>),
     /// Asks the worker to confirm with [`FromWorker::Armed`] that it is reachable, because groups are about to start.
     Arm,
-    /// Starts groups, given by their index in the plan, at a time of the run's clock in nanoseconds. The properties are
-    /// those that users of any worker set in earlier groups.
+    /// Starts groups, given by their index in the plan, at a time of the run's clock in nanoseconds. `properties` are
+    /// the properties that users of any worker set in earlier groups.
     Start { groups: Vec<u32>, at: i64, properties: Vec<(String, String)> },
     /// Number of users of each group that run in the other workers.
     Adjust { elsewhere: Vec<u32> },
@@ -62,7 +62,7 @@ pub struct Share {
     pub zero: i64,
     /// Set if each host runs the whole plan: name of this share's host, as a prefix for the names of users.
     pub host: Option<String>,
-    /// Targets that the worker's machine permits; they replace those in the run's properties.
+    /// Targets that the worker's machine permits. This list replaces the one in the run's properties.
     pub allowed: Option<String>,
 }
 
@@ -77,8 +77,8 @@ pub enum FromWorker {
     Armed,
     /// The measurements of one core in one second.
     Report(Box<Report>),
-    /// All users of the started groups have ended. `properties` are those that users have set so far, if any changed
-    /// since the last such message.
+    /// All users of the started groups have ended. `properties` are all properties that users have set so far; empty if
+    /// none has changed since the last such message.
     BatchDone {
         properties: Vec<(String, String)>,
         /// Number of changes to users or rates that the worker has received; pauses do not count.

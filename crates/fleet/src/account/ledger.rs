@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Down, Grant, Order, Origin, Record, Up, What};
 
-/// Number of slots without a message after which a sender is silent. A slot closes at the latest this long after its
-/// end.
+/// Number of slots without a message after which a sender counts as silent. A slot closes at the latest this number of
+/// slots after its end.
 const SILENCE: u64 = 5;
 
 /// An entry of the ledger on the coordinator's disk. The disk must refuse notes with an epoch below its highest one.

@@ -199,7 +199,7 @@ impl Sender {
     }
 }
 
-/// True if an acknowledgement up to `number` of `origin` covers a record. Acknowledgements of other origins never do.
+/// True if an acknowledgement of the records of `origin` up to `number` covers this record.
 fn is_freed(record: &Record, origin: Origin, number: u64) -> bool {
     record.origin == origin && record.number <= number
 }

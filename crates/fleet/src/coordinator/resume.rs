@@ -68,8 +68,8 @@ impl Fleet {
         self.advance();
     }
 
-    /// True while some worker has not reported its state. After the last one, sends missed orders and lets the run
-    /// continue.
+    /// Returns true while some worker has not reported its state. Once the last worker has reported, sends missed
+    /// orders and lets the run continue.
     pub(super) fn waits_for_states(&mut self) -> bool {
         let Some(taking) = &self.taking else { return false };
         let unknown = |(member, stand): (&crate::member::Member, &Option<RunState>)| {
@@ -84,7 +84,7 @@ impl Fleet {
         false
     }
 
-    /// Called when all states are known: sends workers the orders that they missed.
+    /// Sends workers the orders that they missed, once all states are known.
     fn settle(&mut self, stands: &[Option<RunState>]) {
         let known = || stands.iter().flatten();
         let last = known().max_by_key(|stand| stand.starts);

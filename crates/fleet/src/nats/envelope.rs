@@ -36,7 +36,7 @@ pub(crate) struct Offer {
     pub(crate) half: Half,
     /// Fingerprint of the key that the agent shares with the operator.
     pub(crate) mark: Option<Fingerprint>,
-    /// Hash of the agent's program, which must equal that of the coordinator.
+    /// Hash of the agent's program. The coordinator's program must have the same hash.
     pub(crate) program: String,
     pub(crate) zone: String,
     pub(crate) labels: Vec<(String, String)>,

@@ -165,7 +165,7 @@ fn decode(text: &str) -> Option<Vec<u8>> {
     (bits == 0 && crc16(content).to_le_bytes() == sum).then(|| content.to_vec())
 }
 
-/// CRC-16/XMODEM: polynomial 0x1021, initial value 0.
+/// Computes the checksum CRC-16/XMODEM: polynomial 0x1021, initial value 0.
 fn crc16(bytes: &[u8]) -> u16 {
     let step = |sum: u16, _| if sum & 0x8000 == 0 { sum << 1 } else { sum << 1 ^ 0x1021 };
     bytes.iter().fold(0, |sum, byte| (0..8).fold(sum ^ u16::from(*byte) << 8, step))

@@ -22,7 +22,7 @@ const RESEND_MOST: Duration = Duration::from_secs(8);
 /// A packet of a stream. It may carry bytes, and acknowledges packets of the other side.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Packet {
-    /// Number of the packet among those that carry bytes, from 1; 0 for a packet without bytes.
+    /// Number of the packet, counting from 1 only packets that carry bytes; 0 for a packet without bytes.
     pub(crate) number: u64,
     /// Number up to which the sender of this packet has received all packets of the other side.
     pub(crate) has: u64,
@@ -167,8 +167,7 @@ mod tests {
         }
     }
 
-    /// Two sides exchange packets that are lost, repeated and delayed up to a certain step. Both streams must arrive
-    /// unchanged.
+    /// Checks that both streams arrive unchanged, although packets are lost, repeated and delayed up to a certain step.
     fn exchange(seed: u64) {
         let mut draws = Draws(seed * 2 + 1);
         let mut links = [Link::new(7), Link::new(5)];

@@ -65,11 +65,12 @@ pub(crate) struct StreamHandover {
     pub(super) key: [u8; 32],
     /// The agent's public key for the key exchange of the stream.
     pub(super) half: Half,
-    /// Sessions of the run on this agent: the current one last, before it those in which the agent may still be.
+    /// Sessions of the run on this agent: last the current session, before it earlier sessions in which the agent may
+    /// still be.
     pub(super) sessions: Vec<RandomId>,
 }
 
-/// Maximum number of stored sessions. So many coordinators in succession may fail to take over a run.
+/// Maximum number of stored sessions, and so of coordinators in succession whose takeovers may have failed.
 const SESSIONS: usize = 16;
 
 impl StreamHandover {

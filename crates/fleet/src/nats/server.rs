@@ -111,7 +111,7 @@ impl Server {
     }
 }
 
-/// Description for messages of valid names: those of pools and agents become parts of subjects.
+/// Description of valid names, for error messages. Names of pools and agents become parts of subjects.
 pub const TOKEN_WORDS: &str = "up to 64 letters, digits, - and _";
 
 fn without_secret(text: &str) -> String {

@@ -32,7 +32,8 @@ const MOST: usize = 10_000;
 pub struct Setup {
     pub folder: PathBuf,
     pub listen: SocketAddr,
-    /// Host names and addresses by which agents reach the server, in addition to those of this machine.
+    /// Host names and addresses by which agents reach the server, in addition to the names and addresses of this
+    /// machine.
     pub hosts: Vec<String>,
     /// Names of the agents.
     pub agents: Vec<String>,

@@ -16,14 +16,14 @@ use super::sealed::Shared;
 
 /// Time limit for the agents' answers to takeover orders.
 const ANSWER: Duration = Duration::from_secs(10);
-/// Time limit for reserving agents again that no longer work for the run.
+/// Time limit for reserving agents that refused the takeover or did not answer, but are free.
 const RESEND: Duration = Duration::from_secs(5);
 
 /// An agent of the run: its name, its zone, and the data of its previous stream.
 pub(crate) type Former = (String, String, StreamHandover);
 
-/// Takes over the agents of a run; the last session of each is new. Returns for each agent the reason if the agent
-/// could not be taken over.
+/// Takes over the agents of a run. The last session of each agent must be a new one. Returns for each agent the reason
+/// if the agent could not be taken over.
 pub(crate) fn take_over(
     asked: &Pools,
     access: Access,
@@ -81,7 +81,7 @@ fn answer(reserved: &ReservedAgents, heard: Option<(String, Vec<u8>)>, answers: 
     }
 }
 
-/// Reserves those agents that refused the takeover but are free.
+/// Reserves the agents that refused the takeover or did not answer, but are free.
 fn reserve_restarted(
     reservation: &mut Reservation<'_>,
     answers: &mut [Answer],

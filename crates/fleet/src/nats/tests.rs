@@ -547,7 +547,8 @@ fn an_agent_speaks_for_itself_and_within_bounds() {
     // Frames of one byte: `Alive` is the eleventh kind of message.
     let mut alive = Vec::new();
     crate::frame::push(&mut alive, &crate::remote::FromAgent::Alive).expect("a frame");
-    // The second agent sends messages in the name of the first, in its own session and in that of the first.
+    // The second agent sends messages in the name of the first agent, in its own session and in the first agent's
+    // session.
     for session in &sessions {
         a2.say(*session, "a1", a2.packet(1, &alive));
         a2.say(*session, "a1", ReplyKind::Close("stolen".into()));

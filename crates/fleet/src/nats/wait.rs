@@ -78,7 +78,7 @@ pub fn wait(
 
 enum Input {
     Bus(Event),
-    /// Output of the working process, with the number of the run among those of this agent.
+    /// Output of the working process, with the number of the run among all runs of this agent.
     Output(u64, Vec<u8>),
     /// The working process of the run with this number has closed its output.
     OutputEnded(u64),

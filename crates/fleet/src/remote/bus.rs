@@ -249,7 +249,7 @@ impl Agents {
         Self { connections, run, users, ..self }
     }
 
-    /// Turns these agents into those of a relay. `run` is the relay's name of the run with the depth of the plan's
+    /// Turns these agents into the agents of a relay. `run` is the relay's name of the run with the depth of the plan's
     /// folder; `results` are the files that the relay fetches for the coordinator.
     pub(super) fn of_relay(
         self,
@@ -266,8 +266,9 @@ impl Agents {
         self.connections
     }
 
-    /// Sets the result files that are fetched at the end: each path with true for CSV rows, false for XML elements. The
-    /// first files are those that receive every sample. Returns messages about files that remain on the agents.
+    /// Sets the result files that are fetched at the end: each path with true for CSV rows, false for XML elements.
+    /// `all` are the paths of the files that receive every sample. Returns messages about files that remain on the
+    /// agents.
     pub fn set_results(
         &mut self,
         files: Vec<(PathBuf, bool)>,
@@ -558,7 +559,7 @@ impl Agents {
         self.events.push_back((worker, WorkerEvent::Ended(words)));
     }
 
-    /// Once a second: queries the agents' clocks and checks for silent agents.
+    /// Queries the agents' clocks and checks for silent agents, once a second.
     fn tick(&mut self) {
         let passed = self.ticked.elapsed();
         if passed < TICK {

@@ -15,8 +15,8 @@ use plan::state::{DealtFile, UnsplittableFile};
 use super::manifest::{self, Manifest};
 use super::wire::Named;
 
-/// The data files that the plan's elements read: each with its name and, if its lines are distributed over the users,
-/// how.
+/// The data files that the plan's elements read, each with its name. If the lines of a file are distributed over the
+/// users, also the rule of the distribution.
 pub type Dealt = Vec<(String, Option<DealtFile>)>;
 
 /// Length in bytes below which a file is sent completely.

@@ -59,7 +59,7 @@ pub(crate) fn deal(
 }
 
 /// Returns the shares of hosts that each run the whole plan: as many processes as the connections need on that host,
-/// numbered per host. The number of connections is that of the smallest host.
+/// numbered per host. The number of connections is the number that the smallest host can hold.
 pub(crate) fn whole(offers: &[Offer], each: Option<u32>, cores: u32, connections: u64) -> Deal {
     let count = |offer: &Offer| {
         let held = held_per_process(offer.descriptors).max(1);

@@ -71,7 +71,8 @@ impl Frames {
         Ok(Self { file, at: 0, bytes: Vec::new() })
     }
 
-    /// Returns the next complete frame; `None` if there is none yet. A later call may find one.
+    /// Returns the next complete frame; `None` if the file has no further complete frame yet. A later call may find
+    /// one.
     pub(crate) fn next<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
         if !self.read()? {
             return Ok(None);
@@ -79,7 +80,7 @@ impl Frames {
         postcard::from_bytes(&self.bytes).map(Some).map_err(io::Error::other)
     }
 
-    /// Reads the next frame into the buffer. Returns false if there is no complete one.
+    /// Reads the next frame into the buffer. Returns false if there is no complete frame.
     fn read(&mut self) -> io::Result<bool> {
         let mut length = [0; 4];
         let whole = self.file.read_exact(&mut length).and_then(|()| {

@@ -33,7 +33,7 @@ pub(super) struct End {
     /// Result files that are not collected yet, with their numbers.
     files: VecDeque<(u32, (PathBuf, bool, Results))>,
     /// For each agent: true if it has sent its rows of the next file to the destination; `None` before the agents were
-    /// ordered to.
+    /// ordered to send these rows.
     pushed: Option<Vec<bool>>,
     /// True if no rows are missing so far.
     is_whole: bool,

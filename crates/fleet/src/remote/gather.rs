@@ -419,8 +419,8 @@ impl<'a> Gather<'a> {
         self.coming.iter().try_for_each(|agent| agent.line.send(&message(agent)))
     }
 
-    /// Sets the files that a relay sends to each of its agents: those that the coordinator listed, from the relay's
-    /// store.
+    /// Sets the files that a relay sends to each of its agents. The coordinator has listed these files, and the relay's
+    /// store contains them.
     pub(super) fn serve(&mut self, served: &[AgentAssignment], path: impl Fn(&Hash) -> PathBuf) {
         for (agent, AgentAssignment { files, .. }) in self.coming.iter_mut().zip(served) {
             let with_path = |named: &Named| (named.clone(), path(&named.hash));

@@ -39,8 +39,8 @@ impl Way {
         Ok(Self::Nats(Box::new(Pools { server, agents, zones, labels, names })))
     }
 
-    /// Parses JMeter's list of hosts (`-R`, `remote_hosts`), each of which runs the whole plan. A port in it is
-    /// that of JMeter's registry; it stays in the host's name, and ssh uses its own settings. The error is a
+    /// Parses JMeter's list of hosts (`-R`, `remote_hosts`), each of which runs the whole plan. A port in the list is
+    /// the port of JMeter's registry; it stays in the host's name, and ssh uses its own settings. The error is a
     /// message for the user.
     pub fn whole(text: &str) -> Result<Self, String> {
         let mut hosts: Vec<Host> = Vec::new();

@@ -106,7 +106,7 @@ pub(super) struct Rest {
 /// An order for an agent to send a result file to its destination.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Push {
-    /// Number of the result file among those of the run.
+    /// Number of the result file among all result files of the run.
     pub(super) number: u32,
     pub(super) to: String,
     token: Option<String>,
@@ -134,7 +134,7 @@ fn flat(text: &str) -> String {
 }
 
 impl Push {
-    /// Compresses the one of `files` that exists, and sends it. `scratch` is the path of a temporary file, which is
+    /// Compresses the existing file among `files`, and sends it. `scratch` is the path of a temporary file, which is
     /// removed. Returns the compressed length in bytes.
     pub(super) fn carry_out(
         &self,

@@ -142,8 +142,8 @@ impl Relay {
         self.members.figures()
     }
 
-    /// Called after all workers have ended: fetches the files that they keep, and releases them. Returns messages about
-    /// problems.
+    /// Fetches the files that workers keep, and releases the workers. Called after all workers have ended. Returns
+    /// messages about problems.
     pub(crate) fn collect(&mut self) -> Vec<String> {
         std::iter::from_fn(|| self.members.bus.collect()).flatten().collect()
     }
@@ -258,7 +258,7 @@ impl Relay {
         self.out.push_back(Out::Second(Box::new(report)));
     }
 
-    /// If no worker is left, outputs the last second and the end of the combined worker.
+    /// Outputs the last second and the end of the combined worker, if no worker is left.
     fn end(&mut self) {
         if self.ended || self.members.is_any_alive() {
             return;

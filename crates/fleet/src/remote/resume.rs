@@ -361,7 +361,7 @@ fn by_pipes(
 #[derive(Debug)]
 pub(super) struct TakeoverData {
     pub(super) share: Share,
-    /// The notes that have not been counted again; `None` when all have been.
+    /// The notes that have not been counted again; `None` when all notes have been counted.
     pub(super) frames: Option<Frames>,
     /// The previous coordinator's clock minus the clock of each agent, in ms.
     offsets_ms: Vec<i64>,

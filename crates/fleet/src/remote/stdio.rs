@@ -203,7 +203,7 @@ impl Orders {
         }
     }
 
-    /// If the stream has ended, prevents other streams from replacing it, and returns true.
+    /// Returns true if the stream has ended, and then prevents other streams from replacing it.
     pub(super) fn leave(&self) -> bool {
         let mut stream = self.reader.stream();
         stream.left |= stream.ended;
