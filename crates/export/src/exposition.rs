@@ -153,7 +153,8 @@ mod tests {
     }
 
     proptest! {
-        /// A parser of the text format reads any label unchanged, and each series takes exactly one line.
+        /// Checks that a parser of the text format reads any label unchanged, and that each series takes exactly one
+        /// line.
         #[test]
         fn hostile_labels_come_back(label in "[a\\\\\"{}=,# \n\t\u{e9}\u{4e2d}\u{2028}]{0,12}") {
             let text = text(&[family(Kind::Gauge, "g", &label, Value::Number(1.5))], Format::Text);

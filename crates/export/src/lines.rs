@@ -34,7 +34,7 @@ pub struct Lines {
     /// Number of failures by label, response code and message.
     errors: BTreeMap<(String, String, String), u64>,
     users: Option<UserFields>,
-    /// Sum over the interval's seconds of each second's users, and number of seconds.
+    /// Sum of the numbers of users in all seconds of the interval, and number of seconds.
     user_seconds: (u64, u64),
     /// Finished lines of the interval: events, and the measurement `throng`.
     more: String,
@@ -235,7 +235,7 @@ fn hist(bins: &Bins) -> Hist {
     hist
 }
 
-/// Returns the times of passed samples: the histogram of all samples minus that of the failed ones.
+/// Returns the times of passed samples: the histogram of all samples minus the histogram of the failed samples.
 fn passed(part: &Part) -> Hist {
     let mut failed = part.failed.iter().peekable();
     let mut bins = Bins::default();
@@ -396,7 +396,7 @@ mod tests {
             prop_assert!(ours, "{:?} is not in\n{}", expected, text);
         }
 
-        /// Whatever the text of an event contains, it stays one quoted field in one line.
+        /// Checks that an event with any text stays one quoted field in one line.
         #[test]
         fn hostile_marks_are_one_line(text in "[a\\\\\"=,# \n]{0,12}") {
             let mut lines = Lines::new(&text, "t");

@@ -13,7 +13,7 @@ use crate::{Props, Span};
 pub struct ElementId(pub(crate) u32);
 
 impl ElementId {
-    /// Position of the element in document order, from 0.
+    /// Returns the position of the element in document order, from 0.
     pub fn index(self) -> usize {
         self.0 as usize
     }

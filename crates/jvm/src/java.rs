@@ -135,7 +135,7 @@ pub(crate) fn find(asked: Option<&Path>, around: &Surroundings) -> Result<Java, 
             Ok(java) => {
                 usable.entry(java.major).or_insert(java);
             }
-            // Without a file `release` it is some other folder, not a Java.
+            // A folder without a file `release` is not a Java.
             Err(why) if home.join("release").is_file() => found.push((home, why)),
             Err(_) => {}
         }

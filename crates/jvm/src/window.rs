@@ -18,7 +18,7 @@ const JAR: &[u8] = include_bytes!("../../../jmeter/throng-jmeter.jar");
 const NAME: &str = "throng-jmeter.jar";
 /// Name of the file next to the jar that holds the program's path.
 const RECORD: &str = "throng-jmeter.program";
-/// The class in the jar by which it is recognized as Throng's plug-in.
+/// The class by which a jar is recognized as a version of Throng's plug-in.
 const MENU: &str = "dev/throng/jmeter/ThrongMenu.class";
 
 /// The change to a JMeter's `lib/ext`.

@@ -48,8 +48,8 @@ impl Builder {
         Ok(true)
     }
 
-    /// If the element just read equals an earlier element of the same tree, keeps only the earlier one. The children of
-    /// the earlier element are dropped, and the tree that follows provides new ones.
+    /// Keeps only the earlier element, if the element just read equals an earlier element of the same tree. The
+    /// children of the earlier element are dropped, and the tree that follows provides new ones.
     fn merge(&mut self) {
         let Some(Frame::Tree { owner, last: Some(new) }) = self.stack.last() else { return };
         let (owner, new) = (*owner, *new);
