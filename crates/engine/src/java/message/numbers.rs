@@ -25,7 +25,7 @@ pub enum Kind {
     AwaitExit = 8,
     /// Allows the JVM to end.
     AllowExit = 9,
-    /// Waits a limited time for threads of Java's own; the reply is the status and what still runs, UTF-8.
+    /// Waits a limited time for threads that the plan started. The reply: status, message about threads left.
     Linger = 10,
     /// Ends the process as System.exit does, with an exit code (a u8). There is no reply.
     ExitWith = 11,
@@ -41,9 +41,9 @@ pub enum Status {
     Well = 0,
     /// The bridge itself failed; the rest of the reply is the reason, a str.
     Failed = 1,
-    /// An element threw where JMeter abandons the sample. Like well, but without the act's own output.
+    /// JMeter abandons the sample after an exception. Like well, without the fields that depend on the act.
     Abandoned = 2,
-    /// Like abandoned, but an Error ends the user; its message, a str, comes first.
+    /// Like abandoned, but a Java Error ends the user. The Error's message, a str, follows the status.
     Fatal = 3,
 }
 
@@ -93,7 +93,7 @@ impl Reads {
     pub(crate) const COOKIES: u8 = 4;
     /// The body of the sample's result.
     pub(crate) const BODY: u8 = 8;
-    /// JMeter's previous result (prev); while a transaction's sample is processed, prev is another sample.
+    /// The previous result (prev), which differs from the processed result only for a transaction's sample.
     pub(crate) const PREVIOUS: u8 = 16;
     /// The element reads nothing: it runs natively, and Java may lack its class.
     pub(crate) const NATIVE: u8 = 32;
@@ -119,7 +119,7 @@ impl Severity {
     }
 }
 
-/// A finding about the first text; the next lower number is about the next text.
+/// Number for a finding about the first text. Each further text has the next lower number.
 pub(crate) const FIRST_TEXT: i32 = -2;
 
 /// Flags of a job that Java runs.
@@ -135,7 +135,7 @@ impl JobFlags {
 /// The job runs before users have variables.
 pub(crate) const NO_GROUP: u32 = 4294967295;
 
-/// The work of a job. Below 16: a role; elements run in the order of ids. "before" without ids: read the request only.
+/// The work of a job; below 16, a role's elements run in order of ids. before without ids reads the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Act {
@@ -153,7 +153,7 @@ pub(crate) enum Act {
     Listener = 6,
     /// Evaluate texts with functions of Java.
     Evaluate = 16,
-    /// Notify elements of the begin of an iteration.
+    /// Notify elements of the start of an iteration.
     Iteration = 17,
     /// Notify elements of the start of the user.
     Start = 18,
@@ -270,7 +270,7 @@ impl ResultFlags {
     pub(crate) const BODY: u32 = 256;
 }
 
-/// Where the user continues after the sample.
+/// The point at which the user continues after the sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum ResultAction {

@@ -95,7 +95,7 @@ pub(crate) struct Setup<'a> {
     pub(crate) slots: Vec<&'a str>,
     pub(crate) elements: Vec<Element<'a>>,
     pub(crate) owners: Vec<Owner>,
-    /// Texts with functions of Java. After U+0001: name, U+0001, condition of an If Controller in JavaScript.
+    /// Expressions. An If Controller's condition in JavaScript has U+0001, controller's name, U+0001 in front.
     pub(crate) texts: Vec<&'a str>,
     pub(crate) groups: Vec<Group<'a>>,
     /// True if elements may read variables by any name.
@@ -600,7 +600,7 @@ impl<'a> Header<'a> {
 /// A sampler of a class other than HTTP.
 #[derive(Clone, Debug)]
 pub(crate) struct Given<'a> {
-    /// The element as XML, with evaluated properties.
+    /// The sampler as XML, with evaluated properties.
     pub(crate) xml: &'a str,
     /// The headers, if the sampler has a Header Manager.
     pub(crate) headers: Option<Vec<Header<'a>>>,
@@ -625,7 +625,7 @@ impl<'a> Given<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Question {
     pub(crate) element: u32,
-    /// Number of open calls around this one.
+    /// Number of open calls that enclose this call.
     pub(crate) depth: u32,
     pub(crate) turn: Turn,
     /// The answer to the controller's request, if the call continues.

@@ -28,7 +28,7 @@ public final class Message {
         public static final int AWAIT_EXIT = 8;
         /** Allows the JVM to end. */
         public static final int ALLOW_EXIT = 9;
-        /** Waits a limited time for threads of Java's own; the reply is the status and what still runs, UTF-8. */
+        /** Waits a limited time for threads that the plan started. The reply: status, message about threads left. */
         public static final int LINGER = 10;
         /** Ends the process as System.exit does, with an exit code (a u8). There is no reply. */
         public static final int EXIT_WITH = 11;
@@ -45,9 +45,9 @@ public final class Message {
         public static final int WELL = 0;
         /** The bridge itself failed; the rest of the reply is the reason, a str. */
         public static final int FAILED = 1;
-        /** An element threw where JMeter abandons the sample. Like well, but without the act's own output. */
+        /** JMeter abandons the sample after an exception. Like well, without the fields that depend on the act. */
         public static final int ABANDONED = 2;
-        /** Like abandoned, but an Error ends the user; its message, a str, comes first. */
+        /** Like abandoned, but a Java Error ends the user. The Error's message, a str, follows the status. */
         public static final int FATAL = 3;
 
         private Status() {
@@ -87,7 +87,7 @@ public final class Message {
         public static final int COOKIES = 4;
         /** The body of the sample's result. */
         public static final int BODY = 8;
-        /** JMeter's previous result (prev); while a transaction's sample is processed, prev is another sample. */
+        /** The previous result (prev), which differs from the processed result only for a transaction's sample. */
         public static final int PREVIOUS = 16;
         /** The element reads nothing: it runs natively, and Java may lack its class. */
         public static final int NATIVE = 32;
@@ -107,7 +107,7 @@ public final class Message {
         }
     }
 
-    /** A finding about the first text; the next lower number is about the next text. */
+    /** Number for a finding about the first text. Each further text has the next lower number. */
     static final int FIRST_TEXT = -2;
 
     /** Flags of a job that Java runs. */
@@ -124,7 +124,7 @@ public final class Message {
     /** The job runs before users have variables. */
     static final int NO_GROUP = -1;
 
-    /** The work of a job. Below 16: a role; elements run in the order of ids. "before" without ids: read the request only. */
+    /** The work of a job; below 16, a role's elements run in order of ids. before without ids reads the request. */
     public static final class Act {
         /** Run pre-processors. */
         public static final int BEFORE = 1;
@@ -140,7 +140,7 @@ public final class Message {
         public static final int LISTENER = 6;
         /** Evaluate texts with functions of Java. */
         public static final int EVALUATE = 16;
-        /** Notify elements of the begin of an iteration. */
+        /** Notify elements of the start of an iteration. */
         public static final int ITERATION = 17;
         /** Notify elements of the start of the user. */
         public static final int START = 18;
@@ -217,7 +217,7 @@ public final class Message {
         }
     }
 
-    /** Where the user continues after the sample. */
+    /** The point at which the user continues after the sample. */
     public static final class ResultAction {
         /** The user continues with the next element. */
         public static final int GO_ON = 0;

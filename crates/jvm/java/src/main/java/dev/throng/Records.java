@@ -98,7 +98,7 @@ final class Records {
         List<String> slots = new ArrayList<>();
         List<Element> elements = new ArrayList<>();
         List<Owner> owners = new ArrayList<>();
-        /** Texts with functions of Java. After U+0001: name, U+0001, condition of an If Controller in JavaScript. */
+        /** Expressions. An If Controller's condition in JavaScript has U+0001, controller's name, U+0001 in front. */
         List<String> texts = new ArrayList<>();
         List<Group> groups = new ArrayList<>();
         /** True if elements may read variables by any name. */
@@ -893,7 +893,7 @@ final class Records {
 
     /** A sampler of a class other than HTTP. */
     static final class Given {
-        /** The element as XML, with evaluated properties. */
+        /** The sampler as XML, with evaluated properties. */
         String xml;
         /** The headers, if the sampler has a Header Manager. */
         List<Header> headers;
@@ -928,7 +928,7 @@ final class Records {
         static final int WORDS = 5;
 
         int element;
-        /** Number of open calls around this one. */
+        /** Number of open calls that enclose this call. */
         int depth;
         int turn;
         /** The answer to the controller's request, if the call continues. */
