@@ -72,8 +72,8 @@ pub(crate) struct Queue(VecDeque<Done>);
 /// All completions that wait in a core.
 #[derive(Debug, Default)]
 pub(crate) struct Completions {
-    /// Ended exchanges of sessions. They are handled first, and have a list of their own because nearly every sample
-    /// has one.
+    /// Ended exchanges of sessions, which are handled first. They have a separate list, because nearly every sample has
+    /// an exchange.
     exchanges: VecDeque<Ticket>,
     /// Completions of the loop's current step, handled after the ended exchanges.
     pub(crate) now: Queue,

@@ -233,8 +233,8 @@ impl<'p> Core<'p> {
         self.carry_out_done();
     }
 
-    /// Continues reading connections that had more data than the time of one turn allowed to read. Edge-triggered
-    /// events do not report them a second time.
+    /// Continues reading connections that had more data than could be read in the time of one turn. Edge-triggered
+    /// events do not report such data a second time.
     fn read_unfinished(&mut self) {
         for _ in 0..self.cx.net.unfinished.len() {
             let Some((token, hangup)) = self.cx.net.unfinished.pop_front() else { return };
@@ -457,7 +457,7 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// Gives a user its turn. A user that can continue afterwards is queued behind the others; during a pause of the
+    /// Gives a user its turn. A user that can continue afterwards is queued behind other users; during a pause of the
     /// run the user is parked instead.
     fn take_turn(&mut self, index: UserId) {
         if self.paused && self.cx.users[index].wait == Wait::Ready && self.park(index) {

@@ -1,6 +1,6 @@
 //! Identifiers of objects in a core: users, connections, routes, waits.
 
-/// Index of a user, or of a branch that works for one, in its core's slab.
+/// Index of a user, or of a branch that works for a user, in its core's slab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct UserId(u32);
 

@@ -161,7 +161,7 @@ pub(crate) struct Java {
 impl crate::users::Part for Java {}
 
 impl Java {
-    /// Begins another sample. `before` is the sampler that ran before it.
+    /// Begins another sample. `before` is the sampler of the previous sample.
     pub(crate) fn begin_sample(&mut self, before: Option<SamplerId>) {
         self.before = before;
         self.sample = self.sample.wrapping_add(1);

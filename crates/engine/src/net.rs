@@ -83,7 +83,8 @@ pub(crate) struct Net {
     pub(crate) out: Vec<u8>,
     /// Buffer for output encrypted by TLS.
     pub(crate) sealed: Vec<u8>,
-    /// Connections that had more data than one turn had time for: token, and true if the peer has finished sending.
+    /// Connections with data that could not be read in the time of one turn: token, and true if the peer has finished
+    /// sending.
     pub(crate) unfinished: VecDeque<(u64, bool)>,
     /// Time at which the current events were taken from the kernel.
     pub(crate) woke: Nanos,
@@ -121,7 +122,7 @@ impl Net {
         }
     }
 
-    /// Returns true if the sample was in flight during the last stall, or was scheduled to start in it.
+    /// Returns true if the sample was in flight during the last stall, or was scheduled to start during the stall.
     #[inline]
     pub(crate) fn was_stalled(&self, timing: &Timing) -> bool {
         let (from, to) = self.stall;

@@ -50,8 +50,8 @@ pub trait Offload: Send + Sync + Debug {
         None
     }
 
-    /// Ends the process after the run, when all results are written. It runs the shutdown hooks, and the process
-    /// ends with `code`, or with the code that a job has asked for. In most cases it does not return.
+    /// Ends the process after the run, when all results are written. The shutdown hooks run, and the process ends with
+    /// `code`, or with the code that a job has asked for. In most cases this call does not return.
     fn leave(&self, code: u8) {
         let _ = code;
     }

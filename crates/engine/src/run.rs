@@ -183,7 +183,7 @@ impl Run {
         }
     }
 
-    /// Processes a report. Returns its event for the caller, if it has one.
+    /// Processes a report. Returns the event that the report causes for the caller, if there is one.
     fn take(&mut self, report: Report) -> Option<Event> {
         match report {
             Report::Snapshot { core, mut snapshot } => {

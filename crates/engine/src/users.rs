@@ -111,7 +111,8 @@ pub(crate) struct User {
     pub(crate) branch_of: UserId,
     /// True if this is a parallel branch, which runs a child of a Parallel Controller as a user would.
     pub(crate) parallel: bool,
-    /// Number of connections that failed or were lost since the last successful one. It delays the next connection.
+    /// Number of connections that failed or were lost since the last successful connection. The number determines the
+    /// delay before the next connection.
     pub(crate) setbacks: u8,
     /// True if the user has already waited for the connect rate.
     pub(crate) paced: bool,
@@ -148,7 +149,7 @@ pub(crate) struct Extra {
     pub(crate) alias: Option<Box<str>>,
     /// The redirect chain in flight.
     pub(crate) redirect: Option<Box<Redirect>>,
-    /// The result of a sleeping sampler, reported when it wakes.
+    /// The result of a sleeping sampler, reported when the user wakes.
     pub(crate) pending: Option<Box<SampleResult>>,
     /// The sampler's name as evaluated at its start, if it is not constant.
     pub(crate) sampler_name: String,
@@ -227,7 +228,7 @@ pub(crate) struct Held {
     pub(crate) name: Box<str>,
     pub(crate) waiter: Waiter,
     pub(crate) granted: bool,
-    /// True if the section is inside another section with the same lock, so that it does not release the lock.
+    /// True if the section is inside another section with the same lock. Such a section does not release the lock.
     pub(crate) inner: bool,
 }
 

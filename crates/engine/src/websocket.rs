@@ -53,7 +53,7 @@ pub(crate) struct On<'a, 'p> {
 pub(crate) struct WebSockets {
     /// The task on each connection.
     tasks: Vec<Task>,
-    /// The URL of each connection, in plans that read it.
+    /// The URL of each connection, in plans that read URLs of connections.
     urls: Vec<String>,
     /// The state of connections that Zaleski's sampler uses.
     conversations: Vec<Option<Box<Conversation>>>,
@@ -273,7 +273,8 @@ impl WebSockets {
         failed
     }
 
-    /// Ends the sample or hold of a user whose time limit has passed. All frames that arrived in time were read before.
+    /// Ends the sample or the hold sampler of a user whose time limit has passed. All frames that arrived in time were
+    /// read before.
     pub(crate) fn on_late(&mut self, on: &mut On<'_, '_>, index: UserId, now: Nanos) {
         let user = &on.cx.users[index];
         let (at, limit) = (user.socket, user.limit);

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A schedule row with a duration of 0, so that the group has no arrivals.
+/// A plan whose schedule has a row with a duration of 0, so that its group has no arrivals.
 const PLAN: &str = r#"<jmeterTestPlan version="1.2"><hashTree><TestPlan testclass="TestPlan" testname="plan"/><hashTree>
 <com.blazemeter.jmeter.threads.arrivals.FreeFormArrivalsThreadGroup testclass="com.blazemeter.jmeter.threads.arrivals.FreeFormArrivalsThreadGroup" testname="g">
 <collectionProp name="Schedule"><collectionProp name="1"><stringProp name="1">1</stringProp><stringProp name="2">1</stringProp><stringProp name="3">0</stringProp></collectionProp></collectionProp>

@@ -80,7 +80,8 @@ impl Core<'_> {
         }
     }
 
-    /// Parks a user until the pause ends. Returns false if the user's state does not allow it to wait.
+    /// Parks a user until the pause ends. Returns false if the user is stopping, or is in a state in which it cannot be
+    /// parked.
     pub(crate) fn park(&mut self, index: UserId) -> bool {
         let user = &mut self.cx.users[index];
         if user.stopping {

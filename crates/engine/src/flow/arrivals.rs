@@ -21,7 +21,7 @@ use crate::users::controllers as state;
 /// The result of one arrival of a schedule.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ArrivalResult {
-    /// The user for this arrival, if it runs on this core.
+    /// The user for this arrival, if the user runs on this core.
     pub(crate) here: Option<ArrivalUser>,
     /// True if no arrivals remain.
     pub(crate) is_last: bool,
@@ -97,7 +97,7 @@ fn is_reached(cx: &Context<'_>, group: GroupId, pool: &Pool) -> bool {
     bound > 0 && pool.arrived >= cx.run.shard.users_of(bound).max(1)
 }
 
-/// Lets a waiting user run another iteration, if it still waits for one.
+/// Lets a user run another iteration, if the user still waits for an arrival.
 pub(crate) fn restart_iteration(cx: &mut Context<'_>, group: GroupId, waiter: Waiter, at: Nanos) {
     let index = waiter.user;
     let waits = cx.users.all.get(index.at()).is_some_and(|user| {
@@ -118,8 +118,8 @@ pub(crate) fn restart_iteration(cx: &mut Context<'_>, group: GroupId, waiter: Wa
 }
 
 impl Flow {
-    /// Makes a user wait for the next arrival, or ends it if none remains. Returns `None` if an arrival has already
-    /// started this iteration.
+    /// Makes a user wait for the next arrival, or ends the user if no arrival remains. Returns `None` if an arrival has
+    /// already started this iteration.
     pub(crate) fn awaits_arrival(&mut self, cx: &mut Context<'_>, index: UserId) -> Option<Pull> {
         let (group, number) = (cx.users[index].group, cx.users[index].number);
         if cx.users[index].parallel || cx.run.groups[group.at()].arrivals.is_none() {

@@ -32,11 +32,11 @@ pub(crate) struct Start {
     polls: Option<Polls>,
     /// True while users start by arrivals, until the owner closes the schedule.
     open: bool,
-    /// Arrivals at a rate, if the group has one.
+    /// Arrivals at a rate, if the group has a rate.
     paced: Option<Paced>,
 }
 
-/// Arrivals at a rate. A process starts only every `stride`th of them.
+/// Arrivals at a rate. A process starts only every `stride`th arrival.
 #[derive(Debug)]
 struct Paced {
     rate: Arc<Rate>,
@@ -191,7 +191,7 @@ impl Start {
         Some((number, at))
     }
 
-    /// Adds a start at `at` for a user that replaces one that has ended.
+    /// Adds a start at `at`, for the replacement of a user that has ended.
     pub(crate) fn replace(&mut self, at: Nanos) {
         let listed = self.listed.get_or_insert_default();
         let place = listed.partition_point(|(later, _)| *later > at);

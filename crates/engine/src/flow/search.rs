@@ -114,7 +114,7 @@ impl<'c, 'p> Walk<'c, 'p> {
         Pull::Later
     }
 
-    /// Asks the current child. Returns `None` if the controller must be asked once more.
+    /// Asks the current child for the next sampler. Returns `None` if the controller must be asked once more.
     pub(crate) fn advance(&mut self, id: ControllerId) -> Option<Pull> {
         if let Some(given) = self.begin_iteration(id) {
             return Some(given);

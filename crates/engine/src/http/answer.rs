@@ -359,7 +359,7 @@ fn class_of(head: &[u8], name: &str, recorder: &mut Recorder) -> ClassId {
     })
 }
 
-/// Role of a response in its sample: one of several responses, or the final one.
+/// Role of a response in its sample: one of several responses, or the final response.
 enum Seen {
     /// Another request of the sample was sent, or the sample is already completed.
     GoesOn,

@@ -22,7 +22,7 @@ use crate::time::timing::Timing;
 pub(crate) enum Lookup {
     /// The cached response is fresh: the request is not sent.
     Fresh,
-    /// The request is sent, with conditional headers if the cache has any for it.
+    /// The request is sent. Contains its conditional headers, if the cache has any for the request.
     Send(Conditions),
 }
 

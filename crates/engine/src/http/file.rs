@@ -18,7 +18,7 @@ use crate::users::Wait;
 /// State of a user that waits for the content of a file.
 #[derive(Debug)]
 pub(crate) struct Reading {
-    /// Ticket of the read, which distinguishes it from reads of earlier users of the same slot.
+    /// Ticket of the read, which distinguishes this read from reads of earlier users of the same slot.
     ticket: u64,
     timing: Timing,
     url: String,

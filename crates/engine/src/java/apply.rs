@@ -54,7 +54,7 @@ pub(super) fn apply_cookies(cx: &mut Context<'_>, index: UserId, id: SamplerId, 
     }
 }
 
-/// Replaces the sampler of the current sample by the one that a script has changed, or restores the plan's sampler.
+/// Replaces the sampler of the current sample by the version that a script has changed, or restores the plan's sampler.
 pub(super) fn apply_sampler(cx: &mut Context<'_>, index: UserId, id: SamplerId, reply: &Reply<'_>) {
     let plan = cx.plan;
     let Some(changed) = &reply.sampler else { return };

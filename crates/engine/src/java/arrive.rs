@@ -167,7 +167,7 @@ fn told(cx: &mut Context<'_>, index: UserId, then: &Then) -> Next {
     }
 }
 
-/// Returns the point at which the user continues, if it still waits for that job.
+/// Returns the point at which the user continues, if the user still waits for this job.
 fn take_then(cx: &mut Context<'_>, to: JobUser) -> Option<Then> {
     let user = cx.users.all.get_mut(to.index.at())?;
     if !user.alive || user.wait != Wait::Java {
@@ -281,8 +281,8 @@ fn fail(
     cx.conclude(index, id, timing, Outcome::Other, Some(result));
 }
 
-/// Stores a script's request, such as to leave a loop or to stop its user, unless the user has a stronger one. Reports
-/// a request to stop the test.
+/// Stores a script's request, such as to leave a loop or to stop the user, unless a higher-ranking request is stored.
+/// Reports a request to stop the test.
 fn apply_ask(cx: &mut Context<'_>, index: UserId, ask: Request) {
     if matches!(ask, Request::StopTest | Request::StopTestNow) {
         let _ = cx.reports.send(Report::StopTest { now: ask == Request::StopTestNow });

@@ -28,7 +28,7 @@ pub(crate) struct Closing {
     pub(crate) at: Option<usize>,
     /// Time at which the sample's last job was done. The next step cannot have begun earlier.
     pub(crate) since: Nanos,
-    /// Number of the sample's listeners that have received it.
+    /// Number of the sample's listeners that have received the sample.
     pub(crate) told: usize,
     /// The sample's result; may be absent if nothing reads it.
     pub(crate) result: Option<Box<SampleResult>>,
@@ -52,8 +52,8 @@ impl Closing {
 }
 
 impl Jobs {
-    /// Sends a job for the processor or assertion at index `at`, and for those in Java that follow it directly; the
-    /// user waits for it. An expression is evaluated by a separate job.
+    /// Sends a job for the processor or assertion at index `at`, and for the Java processors or assertions that follow
+    /// it directly; the user waits for the job. An expression is evaluated by a separate job.
     pub(crate) fn process(
         &mut self,
         cx: &mut Context<'_>,

@@ -100,7 +100,7 @@ impl Jobs {
     }
 }
 
-/// Returns true if a job is the first one in its user's iteration.
+/// Returns true if a job is the first job in its user's iteration.
 fn begins_iteration(cx: &mut Context<'_>, index: UserId) -> bool {
     let iteration = cx.users.of(index).iteration;
     std::mem::replace(&mut cx.users[index].java().iteration, iteration) != iteration

@@ -55,7 +55,7 @@ impl Jobs {
         }
     }
 
-    /// Sends Java the property changes since the last sync. The first core that notices them sends them.
+    /// Sends Java the property changes since the last sync. The first core that notices the changes sends them.
     pub(crate) fn sync_properties(&mut self, cx: &mut Context<'_>) {
         let run = cx.run;
         let version = run.shared.version();

@@ -157,8 +157,8 @@ pub(crate) fn lines<'a>(reader: &mut Reader<'a>) -> Result<Vec<LogLine<'a>>, Mal
     reader.list(LogLine::read)
 }
 
-/// Reads the reply to a job of the act with the number `act`, as a core does. For tests of code that creates
-/// replies.
+/// Reads the reply to a job as a core does, for tests of code that creates replies. `act` is the number of the job's
+/// act.
 ///
 /// # Errors
 ///

@@ -101,7 +101,7 @@ pub(crate) fn begin(
     Ok(JavaStart { hearing, said })
 }
 
-/// Joins the first five findings, and adds the number of the others.
+/// Joins the first five findings, and adds the number of the other findings.
 fn first_of(mut missing: Vec<String>) -> String {
     const FEW: usize = 5;
     let more = missing.len().saturating_sub(FEW);

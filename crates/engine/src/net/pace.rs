@@ -33,7 +33,7 @@ impl ConnectPace {
     }
 }
 
-/// Settings of the delay before a user opens its next connection after a failed or lost one.
+/// Settings of the delay before a user opens its next connection after a failed or lost connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Backoff {
     /// Delay after the first failure in nanoseconds; 0 disables the backoff.

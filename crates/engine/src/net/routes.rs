@@ -23,7 +23,7 @@ pub(crate) struct Route {
     pub(crate) secure: bool,
     pub(crate) host: String,
     pub(crate) port: u16,
-    /// The server behind a proxy. If it is set, host and port are those of the proxy.
+    /// The server behind a proxy. If it is set, the route's host and port belong to the proxy.
     pub(crate) tunnel: Option<Tunnel>,
     pub(crate) source: Source,
     /// Known addresses, and the time until which they may be used.

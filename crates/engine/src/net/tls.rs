@@ -178,7 +178,7 @@ impl Secure {
         Some(&*self.variable).filter(|variable| !variable.is_empty())
     }
 
-    /// Returns the configuration for a user's next connection if it is the same for the whole core.
+    /// Returns the configuration for a user's next connection, if all users of the core share one configuration.
     pub(crate) fn shared_config(
         &self,
         made: &mut Option<Arc<ClientConfig>>,

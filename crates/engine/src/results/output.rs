@@ -221,7 +221,7 @@ impl Made {
     }
 }
 
-/// Returns a path that is the same for all names of one file.
+/// Returns the path of a file with its folder made canonical, so that all paths of one file give the same result.
 pub(crate) fn key(path: &Path) -> PathBuf {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));

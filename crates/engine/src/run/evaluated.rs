@@ -62,7 +62,7 @@ pub(super) struct Numbers {
     pub(super) course: Option<Vec<plan::load::Phase>>,
     /// Iterations per user that replace the plan's number; -1 is infinite.
     pub(super) loops: Option<i32>,
-    /// True if the plan's number of iterations per user is infinite, unless samples end the users.
+    /// True if the plan's number of iterations per user is infinite. Samples can still end the users.
     pub(super) endless: bool,
 }
 

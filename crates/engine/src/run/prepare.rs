@@ -103,7 +103,8 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
     }
 }
 
-/// Returns the initial variables of users, in the plan's order. Java evaluates the expressions that need it.
+/// Returns the initial variables of users, in the plan's order. Java evaluates the expressions that only Java can
+/// evaluate.
 fn initial_variables(
     plan: &Plan,
     mut early: Option<&mut EarlyEvaluation<'_>>,

@@ -114,8 +114,8 @@ impl Samples {
     }
 }
 
-/// Runs post-processors and assertions from an index on, both counted together. Returns false if the user waits for one
-/// in Java.
+/// Runs post-processors and assertions from an index on, both counted together. Returns false if the user waits for a
+/// processor or assertion in Java.
 fn process(
     on: &mut Reporting<'_, '_>,
     index: UserId,
@@ -137,8 +137,8 @@ fn process(
     }
 }
 
-/// Runs native post-processors and assertions from an index on, up to the first one in Java. Returns the index and the
-/// job of the one in Java.
+/// Runs native post-processors and assertions from an index on, up to the first processor or assertion in Java. Returns
+/// the index and the job of the latter.
 fn run_native(
     sampler: &Sampler,
     from: usize,

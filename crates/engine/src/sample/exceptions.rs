@@ -55,7 +55,7 @@ impl Samples {
     }
 }
 
-/// Logs the exception that ends the user, if there is one. Returns true in this case.
+/// Logs the exception that ends the user, if there is one. Returns true if the user ends.
 pub(crate) fn ends_user(cx: &mut Context<'_>, index: UserId) -> bool {
     let Some(thrown) = cx.texts.thrown.take() else { return false };
     cx.log(format!("user stopped: {}: {thrown}", cx.thread_name(index)));

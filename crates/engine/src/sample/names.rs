@@ -42,7 +42,8 @@ pub(crate) fn name_at_start(cx: &mut Context<'_>, index: UserId, id: SamplerId) 
     }
 }
 
-/// Sets the name of an HTTP sample after all responses have arrived. `observed` is its result, if anything reads it.
+/// Sets the name of an HTTP sample after all responses have arrived. `observed` is the sample's result, if anything
+/// reads it.
 pub(crate) fn name_at_end(
     cx: &mut Context<'_>,
     index: UserId,

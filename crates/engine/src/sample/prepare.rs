@@ -74,8 +74,8 @@ pub(crate) fn run_before(
     delay::run_timers(cx, jobs, index, id, 0, 0)
 }
 
-/// Runs pre-processors from index `from` up to the first one that only Java can run. Returns the index and the job of
-/// the one in Java.
+/// Runs pre-processors from index `from` up to the first pre-processor that only Java can run. Returns the index and
+/// the job of this pre-processor.
 fn run_native(
     cx: &mut Context<'_>,
     index: UserId,

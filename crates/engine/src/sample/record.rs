@@ -190,8 +190,8 @@ fn is_transaction(result: &SampleResult) -> bool {
     result.message.starts_with(plan::element::TRANSACTION)
 }
 
-/// Returns the number of requests in a result as JMeter counts them: the requests of its sub-results, plus one for
-/// itself unless it is only their container.
+/// Returns the number of requests in a result as JMeter counts them: the requests of its sub-results, plus 1 for the
+/// result itself unless it is only a container of the sub-results.
 fn hits(result: &SampleResult) -> u32 {
     let own = if is_transaction(result) && result.sub_count > 0 { 0 } else { result.count };
     own + result.subs().iter().map(hits).sum::<u32>()

@@ -17,7 +17,7 @@ pub(crate) enum Step {
     Lose(SamplerId),
     /// The user stops before its next sampler; `cut` is true if the run or the group ends.
     Stop { cut: bool },
-    /// The user leaves controllers, starting with `from`. If `ends` is true, it ends afterwards.
+    /// The user leaves controllers, starting with `from`. If `ends` is true, the user ends afterwards.
     LoopControl { from: ControllerId, how: LoopControl, ends: bool },
     /// The user has completed its plan.
     EndOfPlan,

@@ -24,8 +24,7 @@ use crate::time::timing::{Timing, TraceId};
 /// Maximum size in bytes of a buffer that a free slot keeps.
 const SPARE: usize = 64 * 1024;
 
-/// The request of an exchange, as its protocol evaluates it. It is kept until the exchange ends, for the protocol's
-/// module.
+/// The request of an exchange, as evaluated by its protocol's module. The module reads it at the end of the exchange.
 #[derive(Debug, Default)]
 pub(crate) enum Call {
     #[default]

@@ -49,7 +49,7 @@ pub(crate) struct HttpExchange {
     pub(crate) java: bool,
     /// True if the request asks for a persistent connection.
     pub(crate) want_keep_alive: bool,
-    /// True if the response's head or, for `keep_body`, its body is needed.
+    /// True if the response's head is needed; `keep_body`: true if its body is needed.
     pub(crate) keep_head: bool,
     pub(crate) keep_body: bool,
     /// True if the body is kept for its links, in case it is an HTML page.

@@ -326,7 +326,7 @@ impl Sessions {
         }
     }
 
-    /// Sends a greeting if the protocol requires one before the first exchange. Returns true if it does.
+    /// Sends a greeting if the protocol requires one before the first exchange. Returns true if a greeting is required.
     fn greets(&mut self, around: &mut Around<'_>, id: LineId, ticket: Ticket) -> bool {
         let line = &mut self.lines[id];
         let LineSession::Redis(session) = &mut line.speaker else { return false };

@@ -34,7 +34,7 @@ pub(crate) struct WebSocket {
     /// The way in which a user's WebSocket connection is closed when the user ends
     /// (`websocket.thread.stop.policy`).
     pub(crate) at_user_end: AtUserEnd,
-    /// Delay before a user opens a WebSocket connection after a failed or lost one
+    /// Delay before a user opens a WebSocket connection after a failed or lost connection
     /// (`throng.websocket.reconnect.first_ms`, `throng.websocket.reconnect.most_ms`).
     pub(crate) backoff: crate::net::pace::Backoff,
 }

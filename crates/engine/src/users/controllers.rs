@@ -82,7 +82,7 @@ impl<'a> ControllerState<'a> {
         self.0[2] = count as u32;
     }
 
-    /// Returns the additional slots of the kind.
+    /// Returns the additional slots, whose meaning depends on the controller's kind.
     #[inline]
     pub(crate) fn more(&mut self) -> &mut [u32] {
         &mut self.0[3..]

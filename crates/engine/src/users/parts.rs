@@ -31,7 +31,7 @@ impl Parts {
         self.0[at].downcast_mut().expect("the type that was looked for")
     }
 
-    /// Stores a value, replacing one of the same type.
+    /// Stores a value, and replaces an earlier value of the same type.
     pub(crate) fn put<T: Part>(&mut self, part: Box<T>) {
         match self.position::<T>() {
             Some(at) => self.0[at] = part,

@@ -62,7 +62,7 @@ pub(crate) fn child_ended(visit: &mut Visit<'_, '_>, settings: &Interleave) {
     }
 }
 
-/// Continues with the first child, or with a random one.
+/// Continues with the first child, or with a random child.
 pub(crate) fn after_children(visit: &mut Visit<'_, '_>, settings: &Interleave) -> Option<Pull> {
     choose_first(visit, settings);
     None

@@ -88,7 +88,8 @@ impl Flow {
         self.start_branches(cx, index)
     }
 
-    /// Starts the next branch of a user, if one may start. If all branches have ended, the user continues.
+    /// Starts the next branch of a user, if a further branch may start now. If all branches have ended, the user
+    /// continues.
     pub(crate) fn check_branches(&mut self, cx: &mut Context<'_>, index: UserId) -> BranchCheck {
         if let Some(branches) = cx.branches_mut(index) {
             branches.called = false;
@@ -97,7 +98,7 @@ impl Flow {
     }
 
     /// Starts the next branch if the limit of concurrent branches allows. After the first turn of this branch, the user
-    /// is queued to start another one. If all branches have ended, the user continues.
+    /// is queued to start a further branch. If all branches have ended, the user continues.
     fn start_branches(&mut self, cx: &mut Context<'_>, index: UserId) -> BranchCheck {
         let waits = BranchCheck { next: Next::Waits, ended: None, all: false };
         let plan = cx.plan;

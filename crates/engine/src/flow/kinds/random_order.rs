@@ -13,7 +13,7 @@ pub(crate) fn has_begun(visit: &mut Visit<'_, '_>) {
     shuffle(&mut state, controller.children.len(), &mut visit.cx.random);
 }
 
-/// Ends the iteration, and draws the order of the next one.
+/// Ends the iteration, and draws the order of the next iteration.
 pub(crate) fn end_iteration(visit: &mut Visit<'_, '_>) {
     visit.state().set_current(0);
     has_begun(visit);

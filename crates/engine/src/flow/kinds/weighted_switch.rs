@@ -78,7 +78,7 @@ fn choose(visit: &mut Visit<'_, '_>, switch: &WeightedSwitch) -> bool {
     true
 }
 
-/// Returns true if the current child is the chosen one. Both are compared by their numbers among the remaining
+/// Returns true if the current child is the chosen child. Both are compared by their numbers among the remaining
 /// children.
 fn is_chosen_child(visit: &mut Visit<'_, '_>) -> bool {
     let current = visit.state().current() as usize;
@@ -98,7 +98,7 @@ fn restart_choice(visit: &mut Visit<'_, '_>) {
     }
 }
 
-/// Returns the controllers directly inside this one that have not been dropped.
+/// Returns the controllers directly inside this controller, except those that have been dropped.
 fn inner(visit: &Visit<'_, '_>) -> Vec<ControllerId> {
     let left = visit.controller.children.iter().filter(|child| !visit.is_dropped(**child));
     left.filter_map(|child| match child {

@@ -91,7 +91,7 @@ fn subject(name: &str) -> String {
     inner.trim_matches('"').to_owned()
 }
 
-/// Returns Java's exception class for an alert. It depends on whether the alert occurs only in handshakes.
+/// Returns Java's exception class for an alert. The class depends on whether the alert occurs only in handshakes.
 fn of_alert(alert: AlertDescription) -> &'static str {
     match u8::from(alert) {
         10 => PROTOCOL,

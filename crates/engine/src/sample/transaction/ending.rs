@@ -47,10 +47,10 @@ impl Reporting<'_, '_> {
         }
     }
 
-    /// Reports transactions with a parent sample after a sampler in the controller `from` has made its user leave
-    /// controllers. The transactions in `ended`, innermost first, end. The transactions around them stay open, and
-    /// JMeter reports the outermost of these in its current state. Only if there is none, the last one of `ended` is
-    /// reported.
+    /// Ends the transactions in `ended`, innermost first, after a sampler in the controller `from` has made its user
+    /// leave them. If a transaction with a parent sample around them stays open, the outermost of these is reported in
+    /// its current state. Otherwise the last transaction of `ended` is reported, as in JMeter. Inner transactions
+    /// become sub-results.
     pub(crate) fn report_left(
         &mut self,
         index: UserId,

@@ -69,7 +69,7 @@ impl Inbox {
         self.frames.push_back(frame);
     }
 
-    /// Puts a frame in front of all others.
+    /// Puts a frame in front of all other frames.
     pub(crate) fn push_first(&mut self, frame: Queued) {
         self.bytes += frame.weight();
         self.frames.push_front(frame);
