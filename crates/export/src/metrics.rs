@@ -51,7 +51,7 @@ pub struct Buckets {
 }
 
 impl Buckets {
-    /// Counts `n` times of `seconds` each in their bucket. The caller adds them to `sum`.
+    /// Counts `n` times of `seconds` each in their bucket. The caller adds the times to `sum`.
     pub fn add(&mut self, seconds: f64, n: u64) {
         let at = BOUNDS.partition_point(|bound| *bound < seconds);
         self.counts[at] = self.counts[at].saturating_add(n);

@@ -30,7 +30,8 @@ pub trait Bus: std::fmt::Debug {
     /// Kills a worker.
     fn kill(&mut self, worker: u32);
 
-    /// Returns the time from the start order to the start of the users. Every worker must receive the order within it.
+    /// Returns the time from the start order to the start of the users. Every worker must receive the order within this
+    /// time.
     fn lead(&self) -> Duration {
         LEAD + LEAD_EACH * self.workers()
     }
@@ -138,6 +139,6 @@ pub enum WorkerEvent {
     /// The totals of each machine behind the worker, in the order of the machines.
     Figures(Vec<Figures>),
     /// The reply of a worker to a takeover by this coordinator: the state of the run in the worker, the worker's
-    /// process ID, and the processes or agents that it has lost.
+    /// process ID, and the processes or agents that the worker has lost.
     TakenOver { pid: u32, stand: Box<RunState>, lost: Vec<Loss> },
 }

@@ -66,7 +66,7 @@ impl Members {
         self.all_alive().next().is_some()
     }
 
-    /// True if no worker that is alive is in another stage.
+    /// True if all workers that are alive are in this stage.
     pub(crate) fn all_are(&self, stage: Stage) -> bool {
         self.all_alive().all(|(_, member)| member.stage == stage)
     }
@@ -80,7 +80,7 @@ impl Members {
         self.all.get(worker as usize).map_or(0, |member| member.pid)
     }
 
-    /// Applies a worker's message to its state. Returns `None` if nothing follows from it.
+    /// Applies a worker's message to its state. Returns `None` if nothing follows from the message.
     pub(crate) fn handle(&mut self, worker: u32, message: FromWorker) -> Option<Handled> {
         let sent = self.changes;
         let member = self.alive(worker)?;

@@ -35,8 +35,8 @@ pub struct Java {
     pub home: String,
 }
 
-/// Name of the property that lists the targets to which a run may connect. An agent sets it to its own permitted
-/// targets; the engine enforces it.
+/// Name of the property that lists the targets to which a run may connect. An agent sets this property to its own
+/// permitted targets; the engine enforces it.
 pub const ALLOWED: &str = "throng.targets.allowed";
 
 /// Function that starts the JVM for a plan and the run's properties; it returns `None` if the plan needs no JVM.

@@ -10,7 +10,7 @@ const SENDERS: u32 = 3;
 const SLOTS: u64 = 24;
 const LIMITS: Limits = Limits { ahead: 60, grace: 8 };
 
-/// A possible implementation error; the test must detect each one.
+/// A possible implementation error; the test must detect each of these errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bug {
     None,
@@ -91,7 +91,8 @@ struct World {
     bus: Bus,
     machines: Vec<Machine>,
     notes: Vec<Note>,
-    /// The last coordinator is the current one. An earlier one may still run without knowing that it was replaced.
+    /// The last coordinator is the current coordinator. An earlier coordinator may still run without knowing that it
+    /// was replaced.
     coordinators: Vec<Coordinator>,
     /// The target's own count by slot.
     target: Vec<u64>,
@@ -282,7 +283,7 @@ impl World {
         (!delivered).then(|| "not everything is delivered in the end".to_string())
     }
 
-    /// Returns the error of the account, if it has one.
+    /// Returns a description of the account's error, if the account has one.
     fn judge(&self, settled: bool) -> Option<String> {
         // The notes on disk count, whichever coordinator reads them.
         let (ledger, _) = Ledger::begin(LIMITS, &self.notes);

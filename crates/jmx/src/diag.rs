@@ -48,12 +48,12 @@ pub struct Diag {
     pub element: Option<String>,
     /// File to which `span` and `line` refer; `None` for the plan file itself.
     pub file: Option<String>,
-    /// File that the finding is about, such as a missing one; `None` if that is the file of the finding's position.
+    /// File that the finding is about, such as a missing file; `None` if the finding is about the file of its position.
     pub subject: Option<String>,
 }
 
 impl Diag {
-    /// Creates a finding without a position; [`Diag::at`] and [`Diag::on`] set one.
+    /// Creates a finding without a position; [`Diag::at`] and [`Diag::on`] set a position.
     pub fn new(code: &'static str, severity: Severity, message: impl Into<String>) -> Self {
         Self {
             code,

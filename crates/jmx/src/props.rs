@@ -40,7 +40,7 @@ pub enum Value {
     List(Vec<Prop>),
     /// A property `mapProp`: a list of properties with different names.
     Map(Vec<Prop>),
-    /// A property `objProp`, or one with an unknown tag; contains its XML.
+    /// A property `objProp`, or a property with an unknown tag; contains its XML.
     Other(Box<Tagged>),
 }
 

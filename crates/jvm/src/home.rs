@@ -16,7 +16,7 @@ pub struct Home {
     pub folder: PathBuf,
     /// How the JMeter installation was found.
     pub origin: HomeOrigin,
-    /// The JMeter's version, if its jars contain it.
+    /// Version of the JMeter installation, if its jars contain the version.
     pub version: Option<String>,
 }
 

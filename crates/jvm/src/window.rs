@@ -43,7 +43,7 @@ pub struct Window {
     pub change: Change,
     /// Path of the plug-in's jar.
     pub jar: PathBuf,
-    /// JMeter's version, if its jars contain it.
+    /// Version of the JMeter installation, if its jars contain the version.
     pub version: Option<String>,
 }
 

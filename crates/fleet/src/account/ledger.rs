@@ -14,7 +14,8 @@ use super::{Down, Grant, Order, Origin, Record, Up, What};
 /// slots after its end.
 const SILENCE: u64 = 5;
 
-/// An entry of the ledger on the coordinator's disk. The disk must refuse notes with an epoch below its highest one.
+/// An entry of the ledger on the coordinator's disk. The disk must refuse notes with an epoch below the highest epoch
+/// that it has stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Note {
     /// A coordinator with this epoch has started.

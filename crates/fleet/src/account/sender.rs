@@ -113,7 +113,7 @@ impl Sender {
         self.open += samples;
     }
 
-    /// Returns the record of a slot that is over, with all samples counted in it.
+    /// Returns the record of a slot that is over, with all samples that were counted in the slot.
     pub fn cut(&self, slot: u64, body: Vec<u8>) -> Option<Entry> {
         // A second without samples still gets a record if it has a body, which tells which users run.
         let any = self.open > 0 || !body.is_empty();

@@ -59,7 +59,8 @@ pub(crate) struct NatsStream {
     _end: Arc<End>,
 }
 
-/// Guard of the hub's thread. Dropping the last stream ends the thread, and waits until it has released the agents.
+/// Guard of the hub's thread. Dropping the last stream ends the thread, and waits until the thread has released the
+/// agents.
 #[derive(Debug)]
 struct End {
     to: Sender<Input>,

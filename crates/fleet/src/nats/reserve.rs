@@ -35,7 +35,7 @@ pub(super) const LABELS: usize = 32;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pools {
     pub server: Server,
-    /// Number of agents; `None` requests all free ones.
+    /// Number of agents; `None` requests all free agents.
     pub agents: Option<u32>,
     /// Zones with their shares of the load. If empty, zones do not matter.
     pub zones: Vec<(String, u32)>,

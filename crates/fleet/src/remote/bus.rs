@@ -261,7 +261,7 @@ impl Agents {
     }
 
     /// Returns the number of connections that the processes of all agents can hold together. If each agent runs the
-    /// whole plan, returns the number of the agent with the fewest.
+    /// whole plan, returns the lowest number of all agents.
     pub fn connections(&self) -> u64 {
         self.connections
     }

@@ -57,7 +57,7 @@ pub struct Gathering<'a> {
     pub users: u64,
     /// Maximum number of connections that the users hold at the same time; counted like `users`.
     pub connections: u64,
-    /// Path of the coordinator's notes file, which contains everything that it has acknowledged.
+    /// Path of the coordinator's notes file, which contains everything that the coordinator has acknowledged.
     pub notes: PathBuf,
     /// Number of seconds for which agents continue if they lose the coordinator.
     pub grace: u64,

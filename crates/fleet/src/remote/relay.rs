@@ -217,7 +217,7 @@ impl Relay {
         }
     }
 
-    /// Reports the end of the batch to the coordinator, once it has ended in all remaining workers.
+    /// Reports the end of the batch to the coordinator, once the batch has ended in all remaining workers.
     fn batch_done(&mut self) {
         if !self.ready {
             return self.all_ready();

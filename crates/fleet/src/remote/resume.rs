@@ -252,9 +252,9 @@ pub fn resume(
 /// Connections to the agents of a run that is taken over.
 struct Reached {
     lines: Vec<Line>,
-    /// For each agent: the reason why it could not be taken over, or `None`.
+    /// For each agent: the reason why the agent could not be taken over, or `None`.
     refused: Vec<Option<String>>,
-    /// Messages of agents that arrived while others were still being connected.
+    /// Messages of agents that arrived while other agents were still being connected.
     early: Vec<(u32, AgentEvent)>,
 }
 

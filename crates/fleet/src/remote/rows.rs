@@ -60,8 +60,8 @@ pub(crate) fn merge_into(parts: &[Part], out: &mut impl Write, are_rows: bool) -
 }
 
 impl Head {
-    /// Reads the next row: one line, or several if a quoted field contains line ends. Returns false at the end of the
-    /// file.
+    /// Reads the next row: one line, or several lines if a quoted field contains line ends. Returns false at the end of
+    /// the file.
     fn next(&mut self) -> io::Result<bool> {
         self.row.clear();
         let mut is_open = true;

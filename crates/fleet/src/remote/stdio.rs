@@ -22,8 +22,8 @@ pub(super) const UNREAD: Duration = Duration::from_secs(120);
 /// Interval at which waiting for an order checks if the stream has ended.
 const TICK: Duration = Duration::from_millis(50);
 
-/// The agent's output to the coordinator. A separate thread writes it, so that a coordinator that does not read cannot
-/// prevent the agent from stopping its users.
+/// The agent's output to the coordinator. A separate thread writes the output, so that a coordinator that does not read
+/// cannot prevent the agent from stopping its users.
 #[derive(Clone, Debug)]
 pub(super) struct Output {
     pipe: Arc<Mutex<Pipe>>,
@@ -144,7 +144,7 @@ pub(super) struct OrderReader {
 struct Stream {
     number: u64,
     ended: bool,
-    /// True if the agent is leaving: then no stream can replace an ended one.
+    /// True if the agent is leaving: then no other stream can replace an ended stream.
     left: bool,
 }
 
@@ -157,12 +157,13 @@ impl Orders {
         Ok(Self { from, reader })
     }
 
-    /// Returns the handle through which another stream replaces this one.
+    /// Returns the handle through which another stream replaces the current stream.
     pub(super) fn reader(&self) -> Arc<OrderReader> {
         Arc::clone(&self.reader)
     }
 
-    /// Returns the next order if one has arrived. `Disconnected`: the stream has ended, but another one may replace it.
+    /// Returns the next order if an order has arrived. `Disconnected`: the stream has ended, but another stream may
+    /// replace it.
     pub(super) fn try_next(&self) -> Result<ToAgent, TryRecvError> {
         match self.from.try_recv() {
             // The last order may have arrived just before the end was noticed.
@@ -173,7 +174,7 @@ impl Orders {
         }
     }
 
-    /// Waits for an order. `Disconnected`: the stream has ended, and no other can replace it.
+    /// Waits for an order. `Disconnected`: the stream has ended, and no other stream can replace it.
     pub(super) fn next_within(&self, patience: Duration) -> Result<ToAgent, RecvTimeoutError> {
         let until = Instant::now() + patience;
         loop {
@@ -192,7 +193,7 @@ impl Orders {
         }
     }
 
-    /// Waits for an order. `None`: the stream has ended, and no other can replace it.
+    /// Waits for an order. `None`: the stream has ended, and no other stream can replace it.
     pub(super) fn next(&self) -> Option<ToAgent> {
         loop {
             match self.next_within(UNREAD) {
@@ -216,7 +217,7 @@ impl OrderReader {
         self.stream.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a new stream the current one and returns its number; `None` if the agent is leaving.
+    /// Makes a new stream the current stream and returns its number; `None` if the agent is leaving.
     pub(super) fn next(&self) -> Option<u64> {
         let mut stream = self.stream();
         if stream.left {
@@ -235,13 +236,13 @@ impl OrderReader {
         self.output.say(message);
     }
 
-    /// Records that stream `number` has ended, unless another one has replaced it.
+    /// Records that stream `number` has ended, unless another stream has replaced it.
     pub(super) fn end(&self, number: u64) {
         let mut stream = self.stream();
         stream.ended |= stream.number == number;
     }
 
-    /// Reads orders from stream `number`, as long as that is the current one.
+    /// Reads orders from stream `number`, as long as this stream is the current stream.
     pub(super) fn read(
         self: &Arc<Self>,
         number: u64,

@@ -59,7 +59,7 @@ impl Store {
         self.root.join("files").join(hash)
     }
 
-    /// Returns the hashes of those `files` that are not stored, and then expects to receive them.
+    /// Returns the hashes of those `files` that are not stored. From then on, the store expects to receive these files.
     pub(crate) fn missing(&mut self, files: &[Named]) -> Result<Vec<Hash>, String> {
         let all = files.iter().fold(0_u64, |all, file| all.saturating_add(file.length));
         if files.len() > MOST_FILES || all > MOST_BYTES {

@@ -57,8 +57,8 @@ fn take(reader: &Arc<OrderReader>, number: u64, mut stream: UnixStream) -> io::R
     reader.read(number, stream)
 }
 
-/// Connects to the agent that works for a run on this machine. Returns `None` if there is no such agent or it has
-/// ended.
+/// Connects to the agent that works for a run on this machine. Returns `None` if there is no such agent, or if the
+/// agent has ended.
 pub(super) fn reach(store: &Store, run: &str) -> io::Result<Option<UnixStream>> {
     let Some(folder) = store.run(run) else { return Ok(None) };
     let until = Instant::now() + MOST;

@@ -160,7 +160,8 @@ pub(crate) enum FromAgent {
     Message(FromWorker),
     /// A record or a heartbeat of the agent's account. The body of a record is a [`Report`].
     Up(Up),
-    /// A process of the agent was lost, or the number of samples it counted differs from the number it reported.
+    /// A process of the agent was lost, or the number of samples that the process counted differs from the number that
+    /// it reported.
     Lost(Part),
     /// Bytes of a result file. An empty piece completes the file.
     Rows(#[serde(with = "crate::bytes")] Vec<u8>),
