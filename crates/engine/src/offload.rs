@@ -16,7 +16,8 @@ pub trait Offload: Send + Sync + Debug {
     /// Submits a job. [`Job::finish`] is called when it is done, on any thread.
     fn submit(&self, job: Job);
 
-    /// Sends a message and waits for its reply. Used only before the first user starts and after the last has ended.
+    /// Sends a message and waits for its reply. Used only before the first user starts and after the last user has
+    /// ended.
     ///
     /// # Errors
     ///

@@ -346,7 +346,7 @@ impl Users {
         index
     }
 
-    /// Returns the virtual user for which a branch works. It has the variables, the cookies and the controller
+    /// Returns the virtual user for which a branch works. This user has the variables, the cookies and the controller
     /// state.
     #[inline]
     pub(crate) fn root(&self, index: UserId) -> UserId {

@@ -327,7 +327,7 @@ fn words(error: &ureq::Error) -> String {
     }
 }
 
-/// Returns the HTTP client of a target. It trusts the certificates in `own` in addition to those of the system.
+/// Returns the HTTP client of a target. It trusts the certificates in `own` in addition to the system's certificates.
 fn agent(url: &str, own: Vec<Certificate<'static>>) -> Agent {
     let config = Agent::config_builder()
         .http_status_as_error(false)

@@ -45,7 +45,7 @@ pub struct Target {
     /// Name of the system under test; the default is the plan's name.
     pub(crate) application: Option<String>,
     pub(crate) interval: Duration,
-    /// File with certificates to trust in addition to those of the system.
+    /// File with certificates to trust in addition to the system's certificates.
     pub(crate) roots: Option<PathBuf>,
 }
 

@@ -89,7 +89,7 @@ impl Processes {
         }
     }
 
-    /// Updates the silence of all workers, and kills those that exceed the limit.
+    /// Updates the silence of all workers, and kills the workers that exceed the limit.
     fn count_silence(&mut self, passed: Duration) {
         // This process may have been busy: read received messages before counting silence.
         self.wait(Duration::ZERO);

@@ -140,7 +140,7 @@ impl World {
         machine.process = Some(process);
     }
 
-    /// Applies the faults of a step, except those of the bus.
+    /// Applies the faults of a step, except faults of the bus.
     fn faults(&mut self) {
         if self.random.percent(3) {
             self.bus.flying.clear();

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::class_path::ClassPath;
 
-/// Returns those of `classes`, given by full names, that no entry of the class path contains.
+/// Returns the `classes`, given by full names, that no entry of the class path contains.
 pub(crate) fn missing<'a>(path: &ClassPath, mut classes: Vec<&'a str>) -> Vec<&'a str> {
     for entry in &path.entries {
         if classes.is_empty() {

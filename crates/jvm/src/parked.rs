@@ -51,7 +51,7 @@ struct Slot {
     tasks: AtomicU64,
 }
 
-/// The slots of all workers, and the stack of those that are parked.
+/// The slots of all workers, and the stack of the parked workers.
 #[derive(Debug)]
 pub(crate) struct Slots {
     all: Box<[Slot]>,

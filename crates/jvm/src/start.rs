@@ -86,7 +86,7 @@ impl Ready {
         Ok(self.path(Some(&jar), of_plan))
     }
 
-    /// Returns those of `classes`, given by full names, that the JVM would not find. No class is loaded or run.
+    /// Returns the `classes`, given by full names, that the JVM would not find. No class is loaded or run.
     pub fn missing_classes<'a>(&self, of_plan: &[String], classes: Vec<&'a str>) -> Vec<&'a str> {
         if classes.is_empty() {
             return classes;

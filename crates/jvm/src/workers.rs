@@ -444,7 +444,7 @@ impl Shared {
     }
 }
 
-/// Lowers the priority of a worker's thread below that of the cores.
+/// Lowers the priority of a worker's thread below the priority of the cores' threads.
 fn lower_priority(thread: i32) {
     // If the system does not allow it, the thread keeps its priority.
     if let Some(thread) = rustix::process::Pid::from_raw(thread) {

@@ -1,4 +1,4 @@
-//! Ways in which the parts of a core report finished work: they push a completion, and the loop steps the user. Hot.
+//! Functions that report finished work: a part of a core pushes a completion, and the loop steps the user. Hot.
 
 use plan::plan::SamplerId;
 use plan::result::SampleResult;

@@ -1,8 +1,8 @@
 //! Credentials of users: adds them to requests, and answers authentication challenges.
 //!
 //! As in HttpClient, a challenged request is resent within the same sample. The sample's time covers all its
-//! requests; its sizes are those of the last one. A user's HTTP client keeps learned credentials per server, as
-//! JMeter's does. Two entries for one server differ only in their realms.
+//! requests; its sizes are the sizes of the last request. A user's HTTP client keeps learned credentials per server, as
+//! JMeter's client does. Two entries for one server differ only in their realms.
 
 use std::ops::Range;
 
@@ -380,8 +380,8 @@ fn key_of(cx: &mut Context<'_>, index: UserId, id: SamplerId, entry: &Authorizat
     }
 }
 
-/// Returns the credentials that match a challenge best: those of its realm, else credentials without a realm. A
-/// challenge without a realm accepts any credentials, those without a realm first.
+/// Returns the credentials that match a challenge best: credentials of its realm, else credentials without a realm. A
+/// challenge without a realm accepts any credentials, but credentials without a realm come first.
 fn for_realm(keys: &[Key], realm: Option<&str>) -> Option<Credentials> {
     let of = |realm: Option<&str>| keys.iter().find(|key| key.realm.as_deref() == realm);
     let found = match realm {

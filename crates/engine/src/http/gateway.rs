@@ -110,8 +110,8 @@ impl Gateways {
     }
 }
 
-/// Parses the result code of a failure from a header value. Returns 0 for success or a missing header, and
-/// [`UNREADABLE`] for 0 or a value that is not a number.
+/// Parses the result code of a failure from a header value. Returns 0 if the code means success or the header is
+/// missing, and [`UNREADABLE`] if the value is 0 or not a number.
 fn failure_of(value: &[u8]) -> i32 {
     let code = std::str::from_utf8(value).ok().and_then(|value| value.parse::<i32>().ok());
     match code {

@@ -132,7 +132,7 @@ impl Opening {
 }
 
 impl Net {
-    /// Starts opening a connection to the opening's route.
+    /// Starts to open a connection to the route of this opening.
     #[allow(clippy::too_many_arguments)] // The caller has all of these arguments at hand.
     pub(crate) fn open(
         &mut self,
@@ -234,7 +234,7 @@ impl Net {
         }
     }
 
-    /// Opens a UDP socket that is connected to the current address, from the local address `from` if given. It
+    /// Opens a UDP socket that is connected to the current address, from the local address `from` if given. The socket
     /// needs no further step.
     pub(crate) fn connect_datagram(
         &mut self,

@@ -230,7 +230,7 @@ impl HandshakeCost {
     }
 }
 
-/// Returns two flags: TLS 1.2 is offered, TLS 1.3 is offered. They are what JMeter on Java 17 would offer.
+/// Returns two flags, for TLS 1.2 and TLS 1.3: true if JMeter on Java 17 would offer the version.
 fn versions(get: &impl Fn(&str) -> Option<String>) -> Result<(bool, bool), String> {
     let of = |names: &[&str]| (names.contains(&"TLSv1.2"), names.contains(&"TLSv1.3"));
     let offered = |key: &str, text: &str, found: (bool, bool)| match found {
@@ -267,7 +267,7 @@ fn versions(get: &impl Fn(&str) -> Option<String>) -> Result<(bool, bool), Strin
     }
 }
 
-/// Returns the supported cipher suites among those that the properties name.
+/// Returns the supported cipher suites that the properties name.
 fn suites(get: &impl Fn(&str) -> Option<String>) -> Result<Vec<CipherSuite>, String> {
     let key = ["https.cipherSuites", "https.socket.ciphers"]
         .into_iter()

@@ -34,7 +34,7 @@ impl Reporting<'_, '_> {
         }
     }
 
-    /// Adds the measurements of a branch's sample to those of the parent sample.
+    /// Adds the measurements of a branch's sample to the measurements of the parent sample.
     fn note_part(
         &mut self,
         branch: UserId,

@@ -73,7 +73,7 @@ impl Counts {
         self.groups[group.at()].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns the number of users started so far, and the number of those that have finished.
+    /// Returns the number of users started so far, and the number of users finished so far.
     pub(crate) fn user_counts(&self) -> [u32; 2] {
         [&self.started, &self.finished].map(|count| count.load(Ordering::Relaxed))
     }

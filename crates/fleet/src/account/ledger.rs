@@ -30,7 +30,7 @@ pub enum Note {
 /// Limits from which the size of grants is computed.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Number of samples that a sender may measure beyond those that the ledger has received.
+    /// Number of samples that a sender may measure beyond the samples that the ledger has received.
     pub ahead: u64,
     /// Number of slots for which a sender may continue without a message from the coordinator.
     pub grace: u64,
@@ -104,7 +104,7 @@ impl Ledger {
         (this, note)
     }
 
-    /// Sets the number of samples that a sender may measure beyond those received. Applies to future grants.
+    /// Sets the number of samples that a sender may measure beyond the received samples. Applies to future grants.
     pub fn set_ahead(&mut self, ahead: u64) {
         self.limits.ahead = ahead;
     }

@@ -33,8 +33,8 @@ const TICK_MOST: Duration = Duration::from_secs(2);
 const TOLD: Duration = Duration::from_secs(4);
 /// Duration of silence after which an agent counts as lost.
 const LIMIT: Duration = Duration::from_secs(15);
-/// Minimum time from the start order to the start of the users. If four times the longest round trip is longer, that
-/// time is used.
+/// Minimum time from the start order to the start of the users. Four times the longest round trip is used instead if it
+/// is longer.
 const LEAD: Duration = Duration::from_millis(500);
 const SECOND: i64 = 1_000_000_000;
 /// Maximum number of snapshots that are kept for reuse.

@@ -120,8 +120,8 @@ impl Agents {
         }
     }
 
-    /// Orders each agent to send its rows of a result file to the destination. Returns for each agent true if it did;
-    /// rows of the others are fetched.
+    /// Orders each agent to send its rows of a result file to the destination. Returns for each agent true if the rows
+    /// were sent; otherwise the coordinator fetches them.
     fn push(
         &mut self,
         place: &RowsTo,

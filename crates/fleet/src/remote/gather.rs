@@ -533,7 +533,8 @@ impl<'a> Gather<'a> {
     }
 }
 
-/// Returns the initial number of samples that each agent may measure beyond those that the coordinator has received.
+/// Returns the initial number of samples that each agent may measure beyond the samples that the coordinator has
+/// received.
 fn ahead(asked: &Gathering<'_>, Deal { shares, .. }: &Deal) -> u64 {
     let users = asked.users * u64::from(asked.way.copies());
     let count: u64 = shares.iter().map(|shares| shares.len() as u64).sum();

@@ -79,7 +79,7 @@ pub(crate) struct Region {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct RelayAssignment {
     pub(crate) agents: Vec<AgentAssignment>,
-    /// Number of samples that each agent may measure beyond those that the relay has received.
+    /// Number of samples that each agent may measure beyond the samples that the relay has received.
     pub(crate) ahead: u64,
 }
 
@@ -226,7 +226,7 @@ pub(crate) struct Offer {
     pub(crate) memory: u64,
 }
 
-/// A lost process of an agent, or a lost agent of a relay; the fields are those of [`Loss`].
+/// A lost process of an agent, or a lost agent of a relay. The fields have the same meaning as in [`Loss`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Part {
     pub(crate) pid: u32,

@@ -158,7 +158,7 @@ impl Held {
         }
     }
 
-    /// Takes the oldest push of those whose listeners were notified.
+    /// Takes the oldest push whose listener was notified.
     #[inline]
     pub(crate) fn take_push(&mut self) -> Option<Push> {
         self.pushes.pop_front()
