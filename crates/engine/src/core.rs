@@ -97,8 +97,8 @@ pub(crate) struct Parts<'p> {
     pub(crate) run: &'p RunShared,
     pub(crate) java: Arc<crate::java::Shared>,
     pub(crate) index: u32,
-    /// The event poller (epoll). It is created before any core starts, because a running core could use up the file
-    /// descriptors.
+    /// The event poller (epoll). The poller is created before any core starts, because a running core could use up the
+    /// file descriptors.
     pub(crate) driver: Driver,
     pub(crate) inbox: Receiver<Message>,
     pub(crate) wake: Arc<Wake>,

@@ -37,7 +37,7 @@ impl RouteId {
     pub(crate) const NONE: Self = Self(u32::MAX);
 }
 
-/// Handle of a user that waits at a barrier, for a lock, or for an arrival. It is valid for that wait only.
+/// Handle of a user that waits at a barrier, for a lock, or for an arrival. The handle is valid for that wait only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Waiter {
     pub(crate) core: u32,

@@ -179,7 +179,7 @@ pub(crate) struct Shared {
     /// The carrier of jobs to Java; `None` if the plan needs no Java.
     pub(crate) offload: Option<Arc<dyn Offload>>,
     pub(crate) hearing: Subscriptions,
-    /// Number for the next user that has its first job. It identifies the user in messages.
+    /// Number for the next user that has its first job. The number identifies the user in messages.
     next_user: AtomicU64,
     news: PropertyChanges,
 }

@@ -77,7 +77,7 @@ pub(crate) struct Net {
     pub(crate) retries: u64,
     /// Buffer for received bytes, shared by all connections.
     pub(crate) scratch: Vec<u8>,
-    /// Buffer for decrypted input. It is lent out while its content is handled, so handlers need other buffers.
+    /// Buffer for decrypted input. The buffer is lent out while its content is handled, so handlers need other buffers.
     pub(crate) plain: Vec<u8>,
     /// Buffer for the current output.
     pub(crate) out: Vec<u8>,

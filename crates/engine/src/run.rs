@@ -353,7 +353,7 @@ impl Run {
         true
     }
 
-    /// Returns the number of changes to users or rates that the run has received, including those for groups that did
+    /// Returns the number of changes to users or rates that the run has received, including changes for groups that did
     /// not run; pauses do not count.
     pub fn changes(&self) -> u32 {
         self.changed

@@ -65,7 +65,7 @@ pub(crate) struct Sessions {
     pub(crate) stashes: Stashes,
     /// Speed-limited connections, if the run limits the speed.
     pub(crate) slow: Option<Box<Slow>>,
-    /// The last head of a response, for comparison with the next one.
+    /// The last head of a response, for comparison with the head of the next response.
     memo: Memo,
 }
 

@@ -36,7 +36,7 @@ pub(crate) enum Wait {
     Delay(SamplerId),
     /// The end of a Flow Control Action's pause; then the user continues.
     Pause(SamplerId),
-    /// The end of a sampler that only takes time. Its result is in `extra`.
+    /// The end of a sampler that only takes time. The sampler's result is in `extra`.
     Sleep(SamplerId),
     /// The arrival of other users at a Synchronizing Timer.
     Barrier(SamplerId),
@@ -161,7 +161,7 @@ pub(crate) struct Extra {
     pub(crate) main: Option<ControllerId>,
     /// True if branches have run. From then on, JMeter treats each iteration of the group as that of a new user.
     pub(crate) new_each_iteration: bool,
-    /// True if the group's current iteration is not the first one.
+    /// True if the group's current iteration is not the first iteration.
     pub(crate) again: bool,
     /// Connection owner of new connections for HttpClient: the user itself (0), or the branches of a Parallel
     /// Controller.
@@ -204,7 +204,7 @@ pub(crate) struct Redirect {
     pub(crate) java: bool,
     /// True if further requests do not have the headers and body of the sampler.
     pub(crate) stripped: bool,
-    /// URLs to which HttpClient has followed a redirect. It follows no URL twice.
+    /// URLs to which HttpClient has followed a redirect. HttpClient follows no URL twice.
     pub(crate) visited: Vec<String>,
     /// Absolute URL of the last hop.
     pub(crate) url: String,
@@ -258,8 +258,8 @@ pub(crate) struct Transaction {
     pub(crate) seen: bool,
     /// True if the end of the run or of its group has cut the transaction.
     pub(crate) cut: bool,
-    /// True if the transaction's own sample was already reported when a loop inside was left. It is reported only
-    /// once.
+    /// True if the transaction's own sample was already reported when a loop inside was left. A transaction is reported
+    /// only once.
     pub(crate) reported: bool,
     /// Summed time of the children in nanoseconds, for transactions with a parent sample.
     pub(crate) total: u64,

@@ -118,7 +118,7 @@ pub(crate) struct Work {
     pub(crate) opened: bool,
     /// True if a read timeout does not fail the sample.
     pub(crate) optional: bool,
-    /// Opcode of the frame to send; 0 if there is none.
+    /// Opcode of the frame to send; 0 if there is no frame.
     pub(crate) opcode: u8,
     /// True if an element, a listener or a script reads the result, in addition to the statistics.
     pub(crate) observed: bool,

@@ -165,8 +165,8 @@ fn is_of_users(line: &engine::Line) -> bool {
         if logger == of_users)
 }
 
-/// Starts a server that answers every request with the request's first line, body and some headers. It adds these
-/// strings to `seen`.
+/// Starts a server that answers every request with the request's first line, body and some headers. The server adds
+/// these strings to `seen`.
 fn serve(seen: Arc<Mutex<Vec<String>>>) -> u16 {
     use std::io::{Read, Write};
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -120,7 +120,8 @@ impl<'p> Core<'p> {
         Reporting { cx: &mut self.cx, jobs: &mut self.jobs, sinks: &mut self.sinks }
     }
 
-    /// Ends a user if a function threw an exception in the search for its next sampler. Returns false if none did.
+    /// Ends a user if a function threw an exception in the search for its next sampler. Returns false if no function
+    /// threw an exception.
     pub(crate) fn ends_by_exception(&mut self, index: UserId) -> bool {
         let ends = exceptions::ends_user(&mut self.cx, index);
         if ends {

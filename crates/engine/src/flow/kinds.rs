@@ -193,7 +193,7 @@ impl Visit<'_, '_> {
         true
     }
 
-    /// Ends an iteration: the next one begins with the first child.
+    /// Ends an iteration: the next iteration begins with the first child.
     pub(crate) fn end_iteration(&mut self) {
         crate::java::forget_texts(self.cx, self.index, self.id);
         let kind = &self.controller.kind;

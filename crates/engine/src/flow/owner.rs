@@ -100,7 +100,7 @@ pub(crate) struct Pool {
     pub(crate) next: u32,
 }
 
-/// The user that runs an arrival: a free user or a new one.
+/// The user that runs an arrival: a free user or a new user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ArrivalUser {
     Free(Waiter),

@@ -26,7 +26,8 @@ pub(crate) struct Start {
     next: u32,
     stride: u32,
     users: u32,
-    /// Users with individual start times that have not started yet, in descending order: the next one is last.
+    /// Users with individual start times that have not started yet, in descending order of these times: the next user
+    /// is last.
     listed: Option<Vec<(Nanos, u32)>>,
     /// Poll times, if the group keeps a target number of users: users start only at these times.
     polls: Option<Polls>,
@@ -75,7 +76,7 @@ impl Paced {
 }
 
 impl Start {
-    /// Creates the starts of a group that begins at `at`. Its first user starts after the group's delay.
+    /// Creates the starts of a group that begins at `at`. The group's first user starts after the group's delay.
     pub(crate) fn new(
         group: GroupId,
         settings: &GroupSettings,

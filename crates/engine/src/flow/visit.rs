@@ -16,7 +16,7 @@ pub(crate) struct Visit<'c, 'p> {
     pub(crate) cx: &'c mut Context<'p>,
     pub(crate) flow: &'c mut Flow,
     pub(crate) index: UserId,
-    /// The virtual user, or the user of the current branch. It holds the controller state.
+    /// The virtual user, or the user of the current branch. This user holds the controller state.
     root: UserId,
     pub(crate) id: ControllerId,
     pub(crate) controller: &'p Controller,

@@ -157,8 +157,8 @@ impl Follower {
         (target, url)
     }
 
-    /// Returns the `Location` of a response. If the response has several, HttpClient takes the first one; JMeter
-    /// and Java take the last.
+    /// Returns the `Location` of a response. If the response has several `Location` lines, HttpClient takes the first
+    /// line; JMeter and Java take the last line.
     fn location(self, head: &[u8]) -> Option<&[u8]> {
         match self {
             Self::HttpClient => first_location(head),
@@ -246,8 +246,8 @@ pub(crate) fn is_passed_over(exchange: &HttpExchange, stash: &Stash) -> bool {
     by.is_silent() && by.follows(exchange.status, stash)
 }
 
-/// Sets the URL of a response that HttpClient did not follow. If HttpClient follows redirects, JMeter shows the URL
-/// that HttpClient sent, without a fragment.
+/// Sets the URL of a redirect response that HttpClient received and did not follow. If HttpClient follows redirects,
+/// JMeter shows the URL that HttpClient sent, without a fragment.
 pub(crate) fn name_sent_url(
     cx: &Context<'_>,
     exchange: &HttpExchange,

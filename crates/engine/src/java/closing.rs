@@ -1,8 +1,8 @@
 //! Work on a sample's result in Java: post-processors, assertions, listeners, in this order, and then the end of the
 //! sample.
 //!
-//! Native processors and assertions run in the module `sample`. While the user waits for a job on its result, the result
-//! is part of the job's [`Then`]. No job is sent for a sample that the end of the run has cut.
+//! Native processors and assertions run in the module `sample`. While the user waits for a job on its result, the
+//! result is part of the job's [`Then`]. No job is sent for a sample that the end of the run has cut.
 
 use plan::extract::Extractor;
 use plan::java_backed::Job;
@@ -24,7 +24,7 @@ pub(crate) struct Closing {
     pub(crate) outcome: Outcome,
     /// True if some element reads the sample's result.
     pub(crate) observed: bool,
-    /// Index of the next post-processor or assertion, counted together; `None` after the last one.
+    /// Index of the next post-processor or assertion, counted together; `None` after the last assertion.
     pub(crate) at: Option<usize>,
     /// Time at which the sample's last job was done. The next step cannot have begun earlier.
     pub(crate) since: Nanos,

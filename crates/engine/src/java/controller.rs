@@ -20,7 +20,8 @@ use crate::ids::UserId;
 use crate::reports::line::{Line, LogLevel};
 use crate::users::controllers as state;
 
-/// Maximum number of notices that are kept for Java controllers until the next question. The oldest are dropped.
+/// Maximum number of notices that are kept for Java controllers until the next question. Above this number, the oldest
+/// notices are dropped.
 const MOST_UNTOLD: usize = 1000;
 
 /// A call to a Java-backed controller that has not returned its choice yet.
@@ -97,7 +98,7 @@ pub(crate) fn close_calls(cx: &mut Context<'_>, index: UserId, at: usize) {
     cx.users[index].java().questions.open.truncate(at);
 }
 
-/// Queues a notice for a Java-backed controller. It is sent with the next question to any such controller.
+/// Queues a notice for a Java-backed controller. The notice is sent with the next question to any such controller.
 pub(crate) fn queue_controller_notice(
     cx: &mut Context<'_>,
     index: UserId,

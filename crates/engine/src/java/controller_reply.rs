@@ -53,8 +53,8 @@ impl ControllerReply {
         })
     }
 
-    /// Returns true if the reply names existing elements of the plan. Children that the controller calls or notifies must
-    /// be inside a Java-backed controller.
+    /// Returns true if the reply names existing elements of the plan. Children that the controller calls or notifies
+    /// must be inside a Java-backed controller.
     pub(super) fn fits(self, plan: &plan::plan::Plan) -> bool {
         let controller = |at: u32| plan.controllers.get(at as usize);
         match self {

@@ -121,7 +121,7 @@ impl Jobs {
     }
 }
 
-/// Returns the next consecutive Java listeners that must receive a sample, without the listeners in `heard`: they
+/// Returns the next consecutive Java listeners that must receive a sample, without the listeners in `heard`, which
 /// receive the sample of the enclosing transaction instead.
 pub(crate) fn next_listeners(
     plan: &Plan,

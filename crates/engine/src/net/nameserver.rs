@@ -41,7 +41,7 @@ pub(crate) struct QuerySettings {
     pub(crate) port: u16,
     /// Timeout of each try.
     pub(crate) patience: Duration,
-    /// Targets to which queries are permitted. They are the same as for connections.
+    /// Targets to which queries are permitted: the same targets as for connections.
     pub(crate) allowed: Targets,
 }
 

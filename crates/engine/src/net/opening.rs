@@ -54,7 +54,7 @@ pub(crate) struct Opening {
 
 const _: () = assert!(size_of::<Opening>() == 16);
 
-/// Bit of `attempt`: of a name's addresses, only the first one is tried.
+/// Bit of `attempt`: of a name's addresses, only the first address is tried.
 const FIRST_ONLY: u8 = 0x80;
 
 /// The result of a step of opening a connection.
@@ -431,8 +431,8 @@ impl Net {
         Ok(())
     }
 
-    /// Moves on to the next local address if the current one has no free port, or else to the next address. Returns
-    /// false if there is neither.
+    /// Moves on to the next local address if the current local address has no free port, or else to the next remote
+    /// address. Returns false if there is neither.
     fn try_next_address(
         &mut self,
         opening: &mut Opening,

@@ -14,7 +14,7 @@ use stats::ClassId;
 pub(crate) use crate::ids::RouteId;
 use crate::time::clock::Nanos;
 
-/// Number of routes up to which none is removed.
+/// Number of routes up to which no route is removed.
 const FEW: usize = 1024;
 
 /// The target of a connection.

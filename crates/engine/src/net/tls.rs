@@ -302,7 +302,7 @@ fn verify(check: &str, get: &impl Fn(&str) -> Option<String>) -> Result<Verify, 
     }
 }
 
-/// Returns the certificates of the named trust store, or the system's.
+/// Returns the certificates of the named trust store, or the system's certificates.
 fn trust(get: &impl Fn(&str) -> Option<String>) -> Result<Verify, String> {
     let key = "javax.net.ssl.trustStore";
     let Some(file) = get(key).filter(|file| !file.is_empty()) else {

@@ -47,8 +47,8 @@ impl Backend {
         Feed::to_thread(&self.settings, self.to.clone(), &self.waiting, &self.lost)
     }
 
-    /// Starts the thread. It sends the remaining samples and ends when the last feed is dropped. `users` returns
-    /// the number of users started and ended so far.
+    /// Starts the thread, which sends the remaining samples and ends when the last feed is dropped. `users` returns the
+    /// number of users started and ended so far.
     pub(crate) fn start(
         self,
         users: impl Fn() -> (u32, u32) + Send + 'static,

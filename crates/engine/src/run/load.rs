@@ -298,8 +298,8 @@ fn stretched(spans: &[Span], users: u32) -> Vec<Span> {
     (0..u64::from(users)).map(|nth| spans[(nth * own / u64::from(users)) as usize]).collect()
 }
 
-/// Returns the start and end of users that start in equal steps: the first step at once, the last one step before
-/// the ramp ends.
+/// Returns the start and end of users that start in equal steps: the first step at once, the last step one step length
+/// before the ramp ends.
 fn in_steps(users: u32, ramp: Nanos, steps: u32, length: Option<Nanos>) -> Vec<Span> {
     let end = length.map_or(NEVER_MS, |length| length / MS);
     let steps = i64::from(steps);

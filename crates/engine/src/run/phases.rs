@@ -7,7 +7,7 @@ use crate::run::evaluated::{Evaluated, Numbers};
 use crate::run::load::{NEVER_MS, plain};
 use crate::time::clock::{MS, Nanos};
 
-/// Maximum number of reported phases; later ones are dropped.
+/// Maximum number of reported phases; later phases are dropped.
 const MOST: usize = 200;
 /// Maximum time in milliseconds between starts that form one step.
 const AT_ONCE_MS: i64 = 1000;

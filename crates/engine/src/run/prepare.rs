@@ -35,8 +35,8 @@ use crate::shared::polling::Polls;
 use crate::shared::savers::{SaverStart, place};
 use crate::time::clock::{Clock, MS, Nanos, SECOND, Zero};
 
-/// The variable that tells whether a user's last sample was successful. It starts as true for all users, so that
-/// users without failures need no memory for it.
+/// The variable that tells whether a user's last sample was successful. The variable starts as true for all users, so
+/// that users without failures need no memory for it.
 pub(crate) const LAST_SAMPLE_OK: &str = "JMeterThread.last_sample_ok";
 
 /// Evaluates the expressions that a run needs before its start. Opens no file or connection and starts no thread.

@@ -24,8 +24,8 @@ pub struct TotalLoad {
     /// Time from the start of the run to the planned end of the last group, in milliseconds. `None` if some group ends
     /// by its loop count, or if setUp groups run first, whose end is not known in advance.
     pub length_ms: Option<i64>,
-    /// Time from the start of the main groups to the planned end of the last group, in milliseconds. It is also known
-    /// with setUp groups.
+    /// Time from the start of the main groups to the planned end of the last group, in milliseconds. This time is also
+    /// known with setUp groups.
     pub main_length_ms: Option<i64>,
     /// True if iterations start independently of the responses.
     pub open: bool,

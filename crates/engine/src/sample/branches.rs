@@ -54,7 +54,7 @@ impl Reporting<'_, '_> {
         Some(whole)
     }
 
-    /// Marks the branches of a Parallel Controller as cut, because the end of the run has cut one of them.
+    /// Marks the branches of a Parallel Controller as cut, because the end of the run has cut one of the branches.
     pub(crate) fn cut_branch(&mut self, branch: UserId) {
         let parent = self.cx.users[branch].branch_of;
         if let Some(branches) = self.cx.branches_mut(parent) {

@@ -164,8 +164,8 @@ fn run_native(
     None
 }
 
-/// Ends a sample whose post-processor has thrown an exception. Its result becomes the previous result for other
-/// elements, and the sample is not reported.
+/// Ends a sample whose post-processor has thrown an exception. The sample's result becomes the previous result for
+/// other elements, and the sample is not reported.
 fn close_lost(
     on: &mut Reporting<'_, '_>,
     index: UserId,

@@ -17,8 +17,8 @@ use crate::sample::samples::Samples;
 use crate::sample::step::Step;
 
 impl Samples {
-    /// Drops the sample of a sampler in which a function has thrown an exception: it has no result, and its user
-    /// continues.
+    /// Drops the sample of a sampler in which a function has thrown an exception: the sample has no result, and the
+    /// user continues.
     pub(crate) fn drop_sample(
         &mut self,
         on: &mut Reporting<'_, '_>,

@@ -23,8 +23,8 @@ impl Reporting<'_, '_> {
         self.sinks.reports_results()
     }
 
-    /// Passes a result to `listeners`, in JMeter's order. `named` is true if the thread name is included; JMeter omits it
-    /// for a transaction without samples.
+    /// Passes a result to `listeners`, in JMeter's order. `named` is true if the thread name is included; JMeter omits
+    /// the name for a transaction without samples.
     pub(crate) fn write_rows(
         &mut self,
         index: UserId,
@@ -212,7 +212,7 @@ struct About<'a> {
     hostname: &'a str,
     /// True if time stamps are end times.
     stamp_end: bool,
-    /// Encoding for results that declare none.
+    /// Encoding for results that declare no encoding.
     encoding: &'a str,
 }
 

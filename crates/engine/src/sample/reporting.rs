@@ -82,7 +82,7 @@ impl Reporting<'_, '_> {
         }
     }
 
-    /// Writes a transaction's sample for those listeners that are not in Java.
+    /// Writes a transaction's sample for the listeners that are not in Java.
     fn write_undelivered(&mut self, index: UserId, part: Part, untold: &mut UndeliveredSample) {
         let UndeliveredSample { result, listeners, named, .. } = untold;
         self.write_rows(index, listeners, part, *named, result);

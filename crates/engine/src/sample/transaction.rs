@@ -79,8 +79,8 @@ impl<'p> Reporting<'_, 'p> {
         open.push(transaction);
     }
 
-    /// Marks the open transactions as cut by the end of the run or of the group. They have no regular end, and are
-    /// in no statistics.
+    /// Marks the open transactions as cut by the end of the run or of the group. Cut transactions have no regular end,
+    /// and are in no statistics.
     pub(crate) fn cut_transactions(&mut self, index: UserId) {
         for open in self.cx.users[index].transactions() {
             open.cut = true;
@@ -114,8 +114,8 @@ impl<'p> Reporting<'_, 'p> {
         None
     }
 
-    /// Returns the listeners of the transaction with a parent sample around a controller. They receive the parent
-    /// sample instead of the sub-results.
+    /// Returns the listeners of the transaction with a parent sample around a controller. These listeners receive the
+    /// parent sample instead of the sub-results.
     pub(crate) fn transaction_listeners(
         &self,
         index: UserId,

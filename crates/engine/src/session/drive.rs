@@ -67,7 +67,8 @@ impl Sessions {
         }
     }
 
-    /// Starts an HTTP request that is already built, on an idle connection. Its bytes are sent without copying.
+    /// Starts an HTTP request that is already built, on an idle connection. The request's bytes are sent without
+    /// copying.
     pub(crate) fn start_on(
         &mut self,
         around: &mut Around<'_>,
@@ -196,7 +197,7 @@ impl Sessions {
         self.end(around, ticket, Ending::failed(failure, reached), around.clock.now());
     }
 
-    /// Ends an exchange. Its module then builds the result and decides whether the connection is kept.
+    /// Ends an exchange. The protocol's module then builds the result and decides whether the connection is kept.
     pub(super) fn end(
         &mut self,
         around: &mut Around<'_>,

@@ -69,7 +69,7 @@ pub(crate) struct HttpExchange {
     pub(crate) again: bool,
     /// True if this is a `CONNECT` request to a proxy.
     pub(crate) tunnels: bool,
-    /// True if the request is constant. Its strings are added to the stash only if the response has a stash.
+    /// True if the request is constant. The request's strings are added to the stash only if the response has a stash.
     pub(crate) fixed: bool,
 }
 

@@ -49,9 +49,8 @@ impl Sessions {
         self.fail(around, ticket, failure);
     }
 
-    /// Reads the connection of an exchange whose time limit has passed. Timers fire before sockets are polled.
-    /// After a stall of this process, data that arrived in time may still be unread. Returns false if there was
-    /// none.
+    /// Reads the connection of an exchange whose time limit has passed. Timers fire before sockets are polled. After a
+    /// stall of this process, data that arrived in time may still be unread. Returns false if there was no data.
     fn read_pending(&mut self, around: &mut Around<'_>, ticket: Ticket) -> bool {
         let id = self.exchanges[ticket].line;
         if id == LineId::NONE {

@@ -212,8 +212,8 @@ impl Sessions {
         line.class = around.recorder.class_of(address);
     }
 
-    /// Sends a `CONNECT` request to the proxy of an exchange's connection. The proxy's response completes the exchange,
-    /// and with the tunnel the exchange begins anew.
+    /// Sends a `CONNECT` request to the proxy of an exchange's connection. The proxy's response completes the exchange.
+    /// If the proxy opens the tunnel, the exchange then begins anew.
     pub(crate) fn ask_proxy(&mut self, around: &mut Around<'_>, ticket: Ticket, request: &[u8]) {
         let now = around.clock.now();
         let exchange = &mut self.exchanges[ticket];

@@ -31,7 +31,7 @@ pub(crate) enum Share {
 struct Pool {
     number: u32,
     route: RouteId,
-    /// Number of connections, including those being opened.
+    /// Number of connections, including connections that are being opened.
     lines: u32,
     free: Vec<LineId>,
     waiting: VecDeque<Ticket>,

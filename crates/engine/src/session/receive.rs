@@ -184,7 +184,8 @@ impl Sessions {
         any
     }
 
-    /// Returns the bytes to receive from a connection. Its kept bytes are copied to the start of the buffer.
+    /// Returns the bytes to receive from a connection. The connection's kept bytes are copied to the start of the
+    /// buffer.
     #[inline]
     fn wanted(&self, around: &Around<'_>, id: LineId, scratch: &mut Vec<u8>) -> Wanted {
         let line = &self.lines[id];
@@ -332,8 +333,8 @@ impl Sessions {
         around.net.plain = plain;
     }
 
-    /// Passes on plaintext that a speed-limited connection has kept, and then pauses. Returns false if there is
-    /// none.
+    /// Passes on plaintext that a speed-limited connection has kept, and then pauses. Returns false if there is no such
+    /// plaintext.
     fn read_kept(&mut self, around: &mut Around<'_>, id: LineId, hangup: bool) -> bool {
         let generation = self.lines[id].transport.generation;
         let read = self.read_plain(around, id, hangup);
@@ -344,7 +345,7 @@ impl Sessions {
     }
 
     /// Passes as much kept plaintext to the session of a speed-limited connection as one read takes. Returns false if
-    /// there is none.
+    /// there is no such plaintext.
     fn read_plain(&mut self, around: &mut Around<'_>, id: LineId, hangup: bool) -> bool {
         let Some(plain) = self.take_plain(id) else { return false };
         let (now, bytes) = (around.clock.now(), [&self.lines[id].tail[..], &plain.bytes].concat());

@@ -141,8 +141,8 @@ impl Sessions {
         true
     }
 
-    /// Takes the delayed request of a connection. If there is none, `Err` tells whether the peer has closed the
-    /// connection meanwhile.
+    /// Takes the delayed request of a connection. If there is no such request, `Err` tells whether the peer has closed
+    /// the connection meanwhile.
     pub(super) fn take_held_back(&mut self, id: LineId) -> Result<(Ticket, Vec<u8>), bool> {
         let pace = self.slow.as_mut().map(|slow| slow.pace(id));
         let Some(pace) = pace else { return Err(false) };

@@ -17,7 +17,7 @@ pub(crate) struct Bodies {
     /// Maximum number of kept bytes of any response, and maximum size of a WebSocket frame or message
     /// (`throng.response.most_bytes`).
     pub(crate) max_response: usize,
-    /// Encoding of responses that declare none (`sampleresult.default.encoding`).
+    /// Encoding of responses that declare no encoding (`sampleresult.default.encoding`).
     pub(crate) default_encoding: String,
 }
 

@@ -27,8 +27,8 @@ pub(crate) struct Connect {
 }
 
 impl Connect {
-    /// Reads the settings. The second value is a message about an invalid TLS setting. It is returned here because
-    /// these settings are read only once.
+    /// Reads the settings. The second value is a message about an invalid TLS setting. This function returns the
+    /// message, because these settings are read only once.
     pub(super) fn of(get: &Properties<'_>) -> (Self, Option<String>) {
         let only_v4 = get.is("java.net.preferIPv4Stack", false);
         let addresses = match get.text("java.net.preferIPv6Addresses", "").trim() {

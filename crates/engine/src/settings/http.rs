@@ -49,7 +49,7 @@ pub(crate) struct Http {
     /// are not idempotent are retried too (`httpclient4.request_sent_retry_enabled`).
     pub(crate) retry_count: u32,
     pub(crate) retry_sent: bool,
-    /// Maximum idle time of a connection if the server declares none (`httpclient4.idletimeout`, ms).
+    /// Maximum idle time of a connection if the server declares no time (`httpclient4.idletimeout`, ms).
     pub(crate) idle_timeout: Nanos,
     /// True if compressed bodies may be truncated (`httpclient4.gzip_relax_mode`,
     /// `httpclient4.deflate_relax_mode`).

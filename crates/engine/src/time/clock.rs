@@ -40,8 +40,8 @@ fn monotonic() -> Nanos {
         .map_or(0, |time| time.tv_sec() * SECOND + time.tv_nsec())
 }
 
-/// Returns the time of the monotonic clock at an `Instant`. It reads both clocks several times and uses the fastest
-/// pair, because the thread may be interrupted between the two readings.
+/// Returns the time of the monotonic clock at an `Instant`. The function reads both clocks several times and uses the
+/// fastest pair, because the thread may be interrupted between the two readings.
 fn monotonic_at(moment: Instant) -> Nanos {
     let read = || {
         let before = monotonic();

@@ -26,7 +26,7 @@ pub(crate) struct Times {
     pub(crate) end: Nanos,
     /// Time from the start until the connection was ready; 0 if it was open before.
     pub(crate) connect: Nanos,
-    /// Time at which the last byte was sent; 0 if none was.
+    /// Time at which the last byte was sent; 0 if no byte was sent.
     pub(crate) sent_at: Nanos,
     pub(crate) reused: bool,
 }

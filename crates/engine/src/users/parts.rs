@@ -22,7 +22,7 @@ impl Parts {
         self.0.iter_mut().find_map(|part| part.downcast_mut())
     }
 
-    /// Returns the value of this type, created if there is none.
+    /// Returns the value of this type, created if there is no such value.
     pub(crate) fn or_default<T: Part + Default>(&mut self) -> &mut T {
         let at = self.position::<T>().unwrap_or_else(|| {
             self.0.push(Box::<T>::default());

@@ -219,7 +219,7 @@ fn calls_of_a_gateway(file: &engine::ResultFile) {
     }
 }
 
-/// Returns a gateway's response with this body. Its memory is never freed.
+/// Returns a gateway's response with this body. The response's memory is never freed.
 fn answer(body: &[u8]) -> &'static [u8] {
     let length = body.len();
     let mut bytes = format!("HTTP/1.1 200 OK\r\nResult-Status: 1000\r\nx-mgs-encryption: 1\r\nContent-Length: {length}\r\n\r\n").into_bytes();

@@ -81,7 +81,7 @@ pub(crate) fn serve_silence() -> SocketAddr {
 /// Environment variable that selects the target which [`tls_target`] runs until its input ends.
 const SERVES: &str = "THRONG_TEST_SERVES_TLS";
 
-/// Runs a TLS server, which allocates. It runs in a separate process, so that only the generator is counted.
+/// Runs a TLS server, which allocates. The server runs in a separate process, so that only the generator is counted.
 #[test]
 fn tls_target() {
     let Ok(wanted) = std::env::var(SERVES) else { return };
@@ -103,7 +103,7 @@ pub(crate) enum Counted {
     Connections,
 }
 
-/// A TLS server in another process, which ends when this is dropped.
+/// A TLS server in another process, which ends when this value is dropped.
 pub(crate) struct Target {
     child: std::process::Child,
     pub(crate) port: u16,

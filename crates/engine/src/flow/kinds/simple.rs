@@ -24,7 +24,7 @@ pub(crate) fn after_children(visit: &mut Visit<'_, '_>) -> Option<Pull> {
     Some(Pull::Nothing)
 }
 
-/// Ends the iteration: the next one begins with the first child.
+/// Ends the iteration: the next iteration begins with the first child.
 pub(crate) fn end_iteration(state: &mut ControllerState<'_>) {
     state.set_current(0);
 }

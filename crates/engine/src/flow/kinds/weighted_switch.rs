@@ -98,7 +98,7 @@ fn restart_choice(visit: &mut Visit<'_, '_>) {
     }
 }
 
-/// Returns the controllers directly inside this controller, except those that have been dropped.
+/// Returns the controllers directly inside this controller, without the dropped controllers.
 fn inner(visit: &Visit<'_, '_>) -> Vec<ControllerId> {
     let left = visit.controller.children.iter().filter(|child| !visit.is_dropped(**child));
     left.filter_map(|child| match child {

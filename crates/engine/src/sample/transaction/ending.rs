@@ -84,8 +84,8 @@ impl Reporting<'_, '_> {
         }
     }
 
-    /// Ends the transactions with a parent sample around a user's last sampler when the user stops. They are still
-    /// reported, as in JMeter.
+    /// Ends the transactions with a parent sample around a user's last sampler when the user stops. These transactions
+    /// are still reported, as in JMeter.
     pub(crate) fn end_transactions(&mut self, index: UserId) {
         let mut at = self.cx.users[index]
             .last_sampler
