@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Maximum time that the end of a run waits for Prometheus to scrape once more.
 const MOST_LINGER: Duration = Duration::from_secs(20);
 
-/// The HTTP server for Prometheus. It stops when this value is dropped.
+/// The HTTP server for Prometheus. The server stops when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     shared: Arc<Shared>,

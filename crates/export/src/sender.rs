@@ -45,7 +45,7 @@ struct State {
     done: bool,
     sent: u64,
     dropped: u64,
-    /// Text of the last failed attempt; empty if none has failed.
+    /// Text of the last failed attempt; empty if no attempt has failed.
     last_error: String,
     /// Messages for the user.
     messages: Vec<String>,
@@ -327,7 +327,8 @@ fn words(error: &ureq::Error) -> String {
     }
 }
 
-/// Returns the HTTP client of a target. It trusts the certificates in `own` in addition to the system's certificates.
+/// Returns the HTTP client of a target. The client trusts the certificates in `own` in addition to the system's
+/// certificates.
 fn agent(url: &str, own: Vec<Certificate<'static>>) -> Agent {
     let config = Agent::config_builder()
         .http_status_as_error(false)

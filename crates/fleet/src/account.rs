@@ -42,8 +42,8 @@ pub enum What {
         #[serde(with = "crate::bytes")]
         body: Vec<u8>,
     },
-    /// The origin was killed. At most `at_most` of its samples are in no record; they belong to this slot or later
-    /// ones.
+    /// The origin was killed. At most `at_most` of its samples are in no record. These samples belong to this slot or
+    /// to later slots.
     Killed { at_most: u64 },
     /// The sender has finished. `samples` is the total of the origin, which must equal the sum over its records.
     End { samples: u64 },

@@ -18,7 +18,7 @@ pub trait Bus: std::fmt::Debug {
     /// Returns the number of workers. Workers are numbered from 0.
     fn workers(&self) -> u32;
 
-    /// Returns the kind of the workers and of their reports. Reports can change from replayed to live ones.
+    /// Returns the kind of the workers and of their reports. Reports can change from replayed to live reports.
     fn transport(&self) -> Transport;
 
     /// Sends a message to a worker. A message to a worker that has ended or was lost is dropped.
@@ -79,7 +79,7 @@ pub enum Transport {
 /// The users that elements of the plan share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UserScope {
-    /// Each worker runs a share of the users. It receives the numbers of users in the other workers.
+    /// Each worker runs a share of the users. The worker receives the numbers of users in the other workers.
     Run,
     /// Each worker runs the whole plan.
     Worker,

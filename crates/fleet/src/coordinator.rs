@@ -44,7 +44,7 @@ pub struct Job {
     /// Folder that contains the plan file.
     pub folder: PathBuf,
     pub evaluated: Evaluated,
-    /// Result files that receive every sample. They exist and contain their headings.
+    /// Result files that receive every sample. The files exist and contain their headings.
     pub results: Vec<PathBuf>,
     /// Number of threads per worker.
     pub cores: u32,

@@ -34,7 +34,8 @@ pub enum Missed {
     /// The worker died, so the samples of its last second are missing. Contains the number of samples in the last
     /// reported second, as an estimate.
     About(u64),
-    /// The worker ended, and its own total of samples differs from the number received by this many.
+    /// The worker ended. Contains the difference between the worker's own total of samples and the number of received
+    /// samples.
     Exactly(u64),
 }
 

@@ -45,7 +45,7 @@ pub struct Share {
     pub hash: u64,
     /// All JMeter properties of the run.
     pub properties: Vec<(String, String)>,
-    /// Folder of the plan. It is bytes, because the serialization of paths would reject names that are not UTF-8.
+    /// Folder of the plan, as bytes, because the serialization of paths would reject names that are not UTF-8.
     pub folder: OsString,
     /// Values that were evaluated before the first user started.
     pub evaluated: Evaluated,

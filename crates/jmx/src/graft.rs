@@ -14,7 +14,7 @@ impl Document {
         self.included.len() as u32 - 1
     }
 
-    /// Detaches all children of an element. They stay in the arena, unreachable from the roots.
+    /// Detaches all children of an element. The children stay in the arena, unreachable from the roots.
     pub fn clear_children(&mut self, id: ElementId) {
         self.elements[id.index()].children.clear();
     }

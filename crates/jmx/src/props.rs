@@ -68,7 +68,7 @@ pub struct Tagged {
 }
 
 impl Props {
-    /// Returns the property with this name; the last one if the file has several.
+    /// Returns the property with this name; the last such property if the file has several.
     pub fn get(&self, name: &str) -> Option<&Prop> {
         self.0.iter().rev().find(|prop| prop.name == name)
     }

@@ -60,7 +60,7 @@ pub fn artefacts() -> impl Iterator<Item = Artefact> {
     of(TABLE)
 }
 
-/// Returns the artefacts of plug-ins, and of the libraries that they need besides JMeter's.
+/// Returns the artefacts of plug-ins, and of the libraries that they need besides JMeter's libraries.
 pub fn plugins() -> impl Iterator<Item = Artefact> {
     of(PLUGINS)
 }

@@ -106,8 +106,8 @@ impl ClassPath {
     }
 }
 
-/// Returns true for Log4j's binding of SLF4J. It is left out: the bridge has its own binding, and SLF4J warns about
-/// two.
+/// Returns true for Log4j's binding of SLF4J. The class path leaves this binding out: the bridge has its own binding,
+/// and SLF4J warns about two.
 fn is_binding(jar: &Path) -> bool {
     jar.file_name().unwrap_or_default().to_string_lossy().starts_with("log4j-slf4j")
 }

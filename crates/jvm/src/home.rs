@@ -113,7 +113,7 @@ pub(crate) fn look(folder: &Path, origin: HomeOrigin) -> Option<Home> {
     Some(Home { version: version(&core), folder, origin })
 }
 
-/// Finds JMeter's core jar. Its name has no version in a release, and has the version in a Maven repository.
+/// Finds JMeter's core jar. The jar's name has no version in a release, and has the version in a Maven repository.
 fn core_jar(folder: &Path) -> Option<PathBuf> {
     let ext = folder.join("lib/ext");
     let plain = ext.join("ApacheJMeter_core.jar");

@@ -113,7 +113,7 @@ fn has_config(folder: &Path) -> bool {
         .all(|name| folder.join(name).is_file())
 }
 
-/// Downloads the missing artefacts on several threads. The first failure stops all of them.
+/// Downloads the missing artefacts on several threads. The first failure stops all downloads.
 fn fetch_all(
     all: &[Artefact],
     part: &Path,
@@ -164,7 +164,7 @@ fn fetch(one: &Artefact, part: &Path, repository: &Repository) -> Result<(), Str
     write(&place, &content)
 }
 
-/// Writes a file atomically: it is either complete or absent, even if two processes write it at once.
+/// Writes a file atomically: the file is either complete or absent, even if two processes write it at once.
 pub(crate) fn write(place: &Path, content: &[u8]) -> Result<(), String> {
     let beside = place.with_extension(format!("{}.new", std::process::id()));
     fs::write(&beside, content)

@@ -1,4 +1,5 @@
-//! The classes on a class path, read from the directories of its jars: no class is loaded, so no code of a plan's jars runs.
+//! The classes on a class path, read from the directories of its jars: no class is loaded, so no code of a plan's jars
+//! runs.
 //!
 //! It costs reading the directory of each jar, a few megabytes for a whole JMeter, and only if there are classes to
 //! look for.

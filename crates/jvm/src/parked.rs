@@ -98,7 +98,7 @@ impl Slots {
         }
     }
 
-    /// Wakes the worker that was parked last; returns false if none is parked.
+    /// Wakes the worker that was parked last; returns false if no worker is parked.
     pub(crate) fn wake(&self) -> bool {
         let taken = self.top.fetch_update(std::sync::atomic::Ordering::SeqCst, Acquire, |top| {
             let slot = (top as u32).checked_sub(1)?;
@@ -113,8 +113,8 @@ impl Slots {
         }
     }
 
-    /// Ends workers that were parked before the time `earlier`, those parked longest first, each only if `may_end`
-    /// returns true.
+    /// Ends workers that were parked before the time `earlier`. The workers that were parked longest come first; each
+    /// ends only if `may_end` returns true.
     pub(crate) fn end_parked(&self, earlier: u64, mut may_end: impl FnMut() -> bool) {
         let empty = |top| Some(after(top, NONE));
         let taken = self.top.fetch_update(std::sync::atomic::Ordering::SeqCst, Acquire, empty);

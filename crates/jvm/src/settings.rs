@@ -20,10 +20,11 @@ pub const PROPERTIES: &[&str] = &[
 pub const OPTIONS: &str = "throng.jvm.options";
 
 /// Property in which a run passes its system properties to its worker processes, as options of Java, one a line. Users
-/// do not set it.
+/// do not set this property.
 pub const SYSTEM: &str = "throng.jvm.system";
 
-/// Property in which a run passes its log levels to Java's loggers: `category=LEVEL`, one a line. Users do not set it.
+/// Property in which a run passes its log levels to Java's loggers: `category=LEVEL`, one a line. Users do not set this
+/// property.
 pub const LEVELS: &str = "throng.jvm.log";
 
 /// Default maximum number of worker threads.

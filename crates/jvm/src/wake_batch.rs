@@ -16,7 +16,7 @@ const MOMENT: Duration = Duration::from_micros(100);
 /// Maximum duration of a short job.
 const SHORT: Duration = Duration::from_micros(100);
 
-/// Number of consecutive short jobs after which the next one is assumed to be short.
+/// Number of consecutive short jobs after which the next job is assumed to be short.
 const PROOF: u32 = 64;
 
 /// State of one worker's wake batching.

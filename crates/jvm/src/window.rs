@@ -24,7 +24,7 @@ const MENU: &str = "dev/throng/jmeter/ThrongMenu.class";
 /// The change to a JMeter's `lib/ext`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// The plug-in was installed; there was none before.
+    /// The plug-in was installed; there was no plug-in before.
     Installed,
     /// Another version of the plug-in was replaced.
     Replaced,

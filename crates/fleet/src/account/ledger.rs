@@ -1,8 +1,8 @@
 //! The counting side: records received from each origin, and samples that may be missing.
 //!
 //! [`Ledger::handle`] returns notes for the coordinator's disk. Only [`Ledger::written`] changes the state and returns
-//! the messages to send. So nothing is acknowledged before it is on disk, and a restarted coordinator continues from the
-//! notes on its disk. Applying a note twice has no effect.
+//! the messages to send. So nothing is acknowledged before it is on disk, and a restarted coordinator continues from
+//! the notes on its disk. Applying a note twice has no effect.
 
 use std::collections::{BTreeMap, BTreeSet};
 

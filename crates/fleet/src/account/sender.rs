@@ -23,7 +23,7 @@ pub enum Entry {
         grant: Grant,
     },
     Spooled(Record),
-    /// The coordinator has this record and all earlier ones: the sender need not keep them.
+    /// The coordinator has this record and all earlier records: the sender need not keep them.
     Freed {
         epoch: u64,
         origin: Origin,

@@ -15,7 +15,7 @@ use crate::member::Stage;
 use crate::message::{FromWorker, Share, ToWorker};
 use crate::remote::RunState;
 
-/// The states of the run that workers have reported during a takeover; `None` for those still awaited.
+/// The states of the run that workers have reported during a takeover; `None` for workers whose state is still awaited.
 #[derive(Debug)]
 pub(super) struct Takeover {
     stands: Vec<Option<RunState>>,

@@ -19,7 +19,7 @@ const RESEND: Duration = Duration::from_secs(1);
 /// Maximum time between two resends of a packet.
 const RESEND_MOST: Duration = Duration::from_secs(8);
 
-/// A packet of a stream. It may carry bytes, and acknowledges packets of the other side.
+/// A packet of a stream. A packet may carry bytes, and acknowledges packets of the other side.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Packet {
     /// Number of the packet, counting from 1 only packets that carry bytes; 0 for a packet without bytes.

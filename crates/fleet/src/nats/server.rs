@@ -131,7 +131,7 @@ pub(crate) struct Login {
     pub(super) key: Option<Secret>,
     /// The token that identifies the key's user, if the server requires a token.
     pub(super) jwt: Option<String>,
-    /// Certificates of authorities to trust instead of the system's.
+    /// Certificates of authorities to trust instead of the system's certificates.
     pub(super) roots: Vec<CertificateDer<'static>>,
 }
 

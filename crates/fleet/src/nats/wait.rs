@@ -59,8 +59,8 @@ pub struct Waiting {
     pub arguments: Vec<String>,
 }
 
-/// Waits for runs and works for them until `stop` returns true. `note` receives messages for the user; the error is
-/// such a message too.
+/// Waits for runs and works for them until `stop` returns true. `note` receives messages for the user; an error is also
+/// a message for the user.
 pub fn wait(
     asked: &Waiting,
     stop: &dyn Fn() -> bool,

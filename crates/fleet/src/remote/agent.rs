@@ -438,7 +438,7 @@ impl Working {
         Ok(())
     }
 
-    /// Sends new records, and from time to time resends all unacknowledged ones.
+    /// Sends new records, and from time to time resends all unacknowledged records.
     fn send(&mut self) {
         let again = self.resent.elapsed() >= RESEND && !self.output.is_full();
         if again {

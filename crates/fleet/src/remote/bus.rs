@@ -55,8 +55,8 @@ pub(crate) struct Agent {
     pub(super) cores: u32,
     /// The agents behind this agent if it is a relay, with their assignments.
     pub(super) agents: Vec<(ReachedAgent, AgentAssignment)>,
-    /// The coordinator's zero of the run minus the zero that was sent to the agent, in ms. It stays fixed, so that
-    /// later changes of either system clock do not matter.
+    /// The coordinator's zero of the run minus the zero that was sent to the agent, in ms. The value stays fixed, so
+    /// that later changes of either system clock do not matter.
     shift_ms: Option<i64>,
     /// True if the agent is lost or has been released.
     pub(super) gone: bool,
@@ -134,7 +134,7 @@ pub struct Agents {
     pub(super) clock: Instant,
     pub(super) heard: Receiver<(u32, AgentEvent)>,
     events: VecDeque<(u32, WorkerEvent)>,
-    /// Counted snapshots whose memory is reused for received ones.
+    /// Counted snapshots whose memory is reused for received snapshots.
     #[expect(clippy::vec_box, reason = "they travel in their boxes")]
     spare: Vec<Box<Snapshot>>,
     ledger: Ledger,

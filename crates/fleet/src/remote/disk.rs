@@ -19,7 +19,7 @@ pub(crate) struct Disk {
 }
 
 impl Disk {
-    /// Creates the file. It must not exist, because it belongs to this run.
+    /// Creates the file. The file must not exist, because it belongs to this run.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         let mut how = OpenOptions::new();
         let file = how.create_new(true).append(true).mode(0o600).open(path)?;

@@ -80,7 +80,7 @@ impl Agents {
         Some(complaints)
     }
 
-    /// Fetches the rows of a result file from those agents that have not sent them to the destination, and merges the
+    /// Fetches the rows of a result file from the agents that have not sent them to the destination, and merges the
     /// rows.
     fn fetch_file(
         &mut self,

@@ -77,7 +77,7 @@ struct PendingAgent {
     placed: bool,
     /// Files that this agent needs, each with its path on the coordinator's machine.
     files: Vec<(Named, PathBuf)>,
-    /// If this is a relay: the agents behind it, after it has reported them.
+    /// If this is a relay: the agents behind it, once the relay has reported them.
     met: Option<Vec<ReachedAgent>>,
     /// If this is a relay: the assignments of the agents behind it.
     serves: Vec<AgentAssignment>,
@@ -117,8 +117,8 @@ type EventSender = (Instant, Sender<(u32, AgentEvent)>);
 /// The clock of the connections, and the channel from which events of agents are taken.
 type EventReceiver = (Instant, Receiver<(u32, AgentEvent)>);
 
-/// Starts or reserves the agents of a run and prepares them. `note` receives messages for the user; an error is also
-/// such a message.
+/// Starts or reserves the agents of a run and prepares them. `note` receives messages for the user; an error is also a
+/// message for the user.
 pub fn gather(asked: Gathering<'_>, note: &mut dyn FnMut(&str)) -> Result<Agents, String> {
     let grace = asked.grace;
     let mut gather = match asked.relays {
@@ -269,7 +269,7 @@ impl<'a> Gather<'a> {
         self.wait("the agents of the relay", note, |agent| agent.met.is_some())
     }
 
-    /// Returns the agents that are connected directly, without those behind relays.
+    /// Returns the agents that are connected directly, without the agents behind relays.
     pub(super) fn met(&self) -> Vec<ReachedAgent> {
         let now = (nanos(self.clock), wall_ns());
         let met = |agent: &PendingAgent| ReachedAgent {

@@ -55,8 +55,8 @@ pub(crate) struct Relay {
 }
 
 impl Relay {
-    /// Creates the combination of the bus's workers. `share` is common to all; process *i* of the bus gets share number
-    /// `shares[i]`.
+    /// Combines the workers of a bus into one worker. `share` is common to all; process *i* of the bus gets share
+    /// number `shares[i]`.
     pub(crate) fn new(bus: Box<dyn Bus>, share: Share, shares: Vec<u32>) -> Self {
         let open = OpenSecond::new(bus.transport().part_kind(), 0);
         Self {

@@ -187,7 +187,7 @@ pub struct Resuming<'a> {
     pub cancelled: &'a dyn Fn() -> bool,
 }
 
-/// Takes over the agents of a run. `note` receives messages for the user; an error is also such a message.
+/// Takes over the agents of a run. `note` receives messages for the user; an error is also a message for the user.
 pub fn resume(
     former: Former,
     asked: &Resuming<'_>,

@@ -160,7 +160,7 @@ impl Store {
     }
 }
 
-/// True if a string is a valid name of a run. It becomes a part of paths and of a shell command.
+/// True if a string is a valid name of a run. The name becomes a part of paths and of a shell command.
 pub(crate) fn is_run(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
