@@ -17,7 +17,7 @@ use crate::time::clock::Nanos;
 pub(crate) enum Found {
     /// The connection can be reused.
     Sound(LineId),
-    /// The peer has closed the connection, and it is nevertheless used, as in JMeter.
+    /// The peer has closed the connection. The next request is nevertheless sent on it, as in JMeter.
     Stale(LineId),
     /// The connection must be closed, and counted with this counter.
     Over(LineId, Counter),

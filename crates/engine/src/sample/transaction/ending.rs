@@ -303,7 +303,8 @@ impl Reporting<'_, '_> {
     }
 }
 
-/// Returns the result of a transaction's own assertions. Assertions on its requests are counted with the requests.
+/// Returns the result of the assertions on a transaction itself. Assertions on the transaction's requests are
+/// counted with the requests.
 fn own_check(result: &SampleResult) -> Check {
     match result.assertions() {
         [] => Check::Unchecked,
