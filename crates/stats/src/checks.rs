@@ -26,7 +26,8 @@ pub struct Checks {
     pub checked: u64,
     /// Number of checked responses with a failed assertion.
     pub unexpected: u64,
-    /// Number of samples that failed by their transport or status, whatever the result of assertions.
+    /// Number of samples that failed by their transport or status, whatever the result of assertions. Of
+    /// transactions: the number of failed ones with a failed request inside.
     pub failed: u64,
 }
 

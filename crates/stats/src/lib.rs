@@ -11,6 +11,7 @@
 //! | `hist`, `tally`, `phases`, `counter`, `span`, `close`, `cause` | the stores: histograms, sums of a label, time by
 //! phase, counters, phases of connections, ends of connections, errors by cause |
 //! | `checks`, `number` | responses that assertions checked; numbers that a plan extracts from responses |
+//! | `transactions` | transactions, and those that failed by their own assertions |
 //! | `class`, `kept`, `stalled` | exchanges by address and header; samples stored as evidence; samples that a stall
 //! made longer |
 //! | `snapshot`, `open_second`, `totals` | a second of one core; a second of all cores, merged; the whole run, merged |
@@ -58,6 +59,7 @@ pub mod summary;
 pub mod tally;
 pub mod timeline;
 pub mod totals;
+pub mod transactions;
 
 pub use checks::{Check, Checks};
 pub use class::ClassId;
@@ -73,3 +75,4 @@ pub use snapshot::Snapshot;
 pub use span::Span;
 pub use timeline::Timeline;
 pub use totals::Totals;
+pub use transactions::Transactions;

@@ -16,7 +16,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::aggregate::{Percentages, Report};
 use crate::counter::{Counter, Counters};
-use crate::grouped::things;
+use crate::grouped::{count, things};
 use crate::hist::Hist;
 use crate::laws;
 use crate::process::Usage;
@@ -58,6 +58,9 @@ pub struct Summary {
     /// Number of failed transactions.
     #[serde(skip_serializing_if = "is_none")]
     pub failed_transactions: u64,
+    /// Number of transactions that failed by their own assertions, without a failed request inside.
+    #[serde(skip_serializing_if = "is_none")]
+    pub transactions_failed_by_own_assertions: u64,
     /// Number of requests in flight at the end of the run; they do not count as requests.
     pub cut_by_end: u64,
     pub requests_per_s: f64,
@@ -190,6 +193,7 @@ impl Summary {
             failed: t.errors,
             transactions: of_transactions(totals, |tally| tally.count),
             failed_transactions: of_transactions(totals, |tally| tally.errors),
+            transactions_failed_by_own_assertions: totals.transactions().own_failures,
             cut_by_end: t.cut,
             requests_per_s: per_s,
             concurrency: laws::concurrency(per_s, mean_s),
@@ -256,6 +260,7 @@ impl Summary {
                 things(self.transactions, "transaction"),
                 things(self.failed, "request")
             ));
+            out.push_str(&self.own_failures());
         }
         if let Some(checks) = &self.checks {
             out.push('\n');
@@ -303,6 +308,21 @@ impl Summary {
             ));
         }
         out
+    }
+
+    /// Returns the line about transactions that failed by their own assertions; empty without such transactions.
+    fn own_failures(&self) -> String {
+        let own = self.transactions_failed_by_own_assertions;
+        if own == 0 {
+            return String::new();
+        }
+        format!(
+            "{} of {} failed; {} of {} failed by their own assertions.\n",
+            count(self.failed),
+            things(self.requests, "request"),
+            count(own),
+            things(self.transactions, "transaction")
+        )
     }
 
     fn push_connections(&self, out: &mut String) {

@@ -14,6 +14,7 @@ use crate::number::{self, Number};
 use crate::snapshot::{LabelDelta, Snapshot};
 use crate::span::Span;
 use crate::tally::Tally;
+use crate::transactions::Transactions;
 
 /// The measurements of one label over the run.
 #[derive(Clone, Debug)]
@@ -143,6 +144,15 @@ impl Totals {
     /// Returns all requests, without transactions.
     pub fn requests(&self) -> Row {
         self.sum("", |row| !row.transaction)
+    }
+
+    /// Returns the counts of all transactions.
+    pub fn transactions(&self) -> Transactions {
+        let mut sum = Transactions::default();
+        for row in self.rows.iter().filter(|row| row.transaction) {
+            sum.merge(&Transactions::of(&row.tally));
+        }
+        sum
     }
 
     /// Returns all samples of a label: requests and transactions of this name together, which tables also show in one
