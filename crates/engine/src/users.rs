@@ -247,6 +247,9 @@ pub(crate) struct Transaction {
     pub(crate) calls: u32,
     pub(crate) failing: u32,
     pub(crate) success: bool,
+    /// True if a failure inside is counted by itself: that of a request, or of a transaction that is reported apart. A
+    /// transaction that failed without one has failed by its own assertions.
+    pub(crate) failure_counted: bool,
     pub(crate) bytes: u64,
     pub(crate) sent: u64,
     pub(crate) latency: u64,

@@ -17,6 +17,7 @@ use crate::sample::record::Part;
 use crate::sample::reporting::Reporting;
 use crate::sample::samples::Samples;
 use crate::sample::step::Step;
+use crate::sample::transaction::ChildResult;
 use crate::settings::series::parsed;
 use crate::time::clock::Nanos;
 use crate::time::timing::{Timing, TraceId};
@@ -91,7 +92,7 @@ impl Samples {
             let result = closing.observed_result();
             on.add_inside_parent(index, id, around, &closing.timing, success, result);
             let (timing, result) = part(on.cx, closing, success);
-            on.nest(index, around, timing, success, result);
+            on.nest(index, around, timing, ChildResult::of_request(success), result);
             return !silent;
         }
         if silent {

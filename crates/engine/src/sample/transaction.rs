@@ -19,6 +19,33 @@ use crate::sample::reporting::Reporting;
 use crate::time::timing::Timing;
 use crate::users::Transaction;
 
+/// Result of a sample that becomes a sub-result of a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ChildResult {
+    Success,
+    /// A request failed, or a transaction with a failed request.
+    Failure,
+    /// A transaction failed by its own assertions. As a sub-result it is in no statistics itself.
+    OwnFailure,
+}
+
+impl ChildResult {
+    /// Returns the result of a request.
+    pub(crate) fn of_request(success: bool) -> Self {
+        if success { Self::Success } else { Self::Failure }
+    }
+
+    /// Returns the result of a transaction after its assertions. `counted` is true if a failure inside is counted by
+    /// itself.
+    fn of_transaction(success: bool, counted: bool) -> Self {
+        match success {
+            true => Self::Success,
+            false if counted => Self::Failure,
+            false => Self::OwnFailure,
+        }
+    }
+}
+
 /// Returns true if a transaction counts the samples of the controller `inside`. Like a listener, a transaction counts
 /// samples inside its own controller and samples of that controller's siblings.
 fn is_around(plan: &Plan, transaction: ControllerId, inside: ControllerId) -> bool {
@@ -61,6 +88,7 @@ impl<'p> Reporting<'_, 'p> {
             calls: 0,
             failing: 0,
             success: true,
+            failure_counted: false,
             bytes: 0,
             sent: 0,
             latency: 0,
@@ -216,7 +244,7 @@ impl<'p> Reporting<'_, 'p> {
                 open.previous_end = timing.end;
             }
             if !success {
-                open.success = false;
+                (open.success, open.failure_counted) = (false, true);
                 open.failing += 1;
             }
         }
@@ -243,7 +271,7 @@ impl<'p> Reporting<'_, 'p> {
         index: UserId,
         around: usize,
         timing: &Timing,
-        success: bool,
+        passed: ChildResult,
         child: &mut SampleResult,
     ) {
         let bodies = self.sinks.rows.with_bodies() || self.reads_parts(index, around);
@@ -252,10 +280,11 @@ impl<'p> Reporting<'_, 'p> {
         if open.failing == 0 {
             parent.code.clone_from(&child.code);
         }
-        if !success {
+        if passed != ChildResult::Success {
             open.success = false;
             open.failing += 1;
         }
+        open.failure_counted |= passed == ChildResult::Failure;
         parent.headers_size += child.headers_size;
         open.calls += 1;
         open.total += timing.elapsed();

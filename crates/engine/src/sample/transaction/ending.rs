@@ -10,6 +10,7 @@ use stats::{Check, Outcome, Sample};
 use crate::ids::UserId;
 use crate::java::Ended;
 use crate::sample::reporting::Reporting;
+use crate::sample::transaction::ChildResult;
 use crate::time::timing::Timing;
 use crate::users::Transaction;
 
@@ -43,6 +44,7 @@ impl Reporting<'_, '_> {
     pub(crate) fn abort_transaction(&mut self, index: UserId, id: ControllerId) {
         if let Some(mut open) = self.take_open(index, id) {
             open.success = self.cx.users.of(index).last_ok;
+            open.failure_counted |= !open.success;
             self.report(index, open, self.cx.clock.now(), false);
         }
     }
@@ -144,10 +146,11 @@ impl Reporting<'_, '_> {
         if open.success && complete {
             result.code.push_str("200");
         }
+        let passed = ChildResult::of_transaction(open.success, open.failure_counted);
         (result.start_ms, result.thread) = (open.start_ms, open.thread);
         if !self.cx.is_silent(index) {
             let listeners = &plan.samplers[last.0 as usize].listeners;
-            self.record_transaction(&timing, open.success, open.cut, &result);
+            self.record_transaction(&timing, passed, open.cut, &result);
             self.deliver_transaction(index, listeners, open.seen, &mut result);
         }
         self.cx.give_result(result);
@@ -257,12 +260,13 @@ impl Reporting<'_, '_> {
         let ControllerKind::Transaction(settings) = &controller.kind else { return };
         self.cx.set_last_ok(index, success);
         let around = controller.parent.and_then(|around| self.parent_around(index, around));
+        let passed = ChildResult::of_transaction(success, open.failure_counted);
         if let Some(around) = around.filter(|_| how != End::GoesOn) {
-            self.nest(index, around, timing, success, result);
+            self.nest(index, around, timing, passed, result);
         } else if self.cx.is_silent(index) {
             self.show_to_branches(index, timing, success, result);
         } else if !open.reported {
-            self.record_transaction(timing, success, open.cut, result);
+            self.record_transaction(timing, passed, open.cut, result);
             self.deliver_transaction(index, &settings.listeners, true, result);
             // Transactions directly inside count this sample, as listeners would. They are still open when their
             // user stops.
@@ -270,20 +274,24 @@ impl Reporting<'_, '_> {
         }
     }
 
-    /// Counts the sample of a transaction in the statistics. `cut` is true if the end of the run has cut it.
+    /// Counts the sample of a transaction in the statistics. A transaction with a failed request inside has the outcome
+    /// [`Outcome::Status`]; one that failed by its own assertions alone has [`Outcome::Assertion`]. `cut` is true if
+    /// the end of the run has cut it.
     fn record_transaction(
         &mut self,
         timing: &Timing,
-        success: bool,
+        passed: ChildResult,
         cut: bool,
         result: &SampleResult,
     ) {
+        let success = passed == ChildResult::Success;
         let label = self.cx.recorder.intern(&result.label);
         let sample = Sample {
-            outcome: match success {
+            outcome: match passed {
                 _ if cut => Outcome::CutByEnd,
-                true => Outcome::Ok,
-                false => Outcome::Status,
+                ChildResult::Success => Outcome::Ok,
+                ChildResult::Failure => Outcome::Status,
+                ChildResult::OwnFailure => Outcome::Assertion,
             },
             check: own_check(result),
             success,
