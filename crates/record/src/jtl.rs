@@ -56,6 +56,8 @@ const SETTLED: i64 = 5;
 const MOST_LATE: u32 = 10_000;
 /// Number of nanoseconds in a millisecond.
 const MS: u64 = 1_000_000;
+/// End of the response message of a transaction in which no sample failed.
+const NONE_FAILING: &str = "number of failing samples : 0";
 /// Prefix of the response message that JMeter writes for a transaction.
 const TRANSACTION: &str = "Number of samples in transaction : ";
 /// Smallest number of rows from which time stamps without fractions are taken as whole seconds.
@@ -369,7 +371,11 @@ impl Gathered {
         let open = self.open(second);
         open.start_ms = open.start_ms.min(row.start_ms);
         row.add_to(open.labels.entry(label).or_default(), ended_ms.rem_euclid(1000));
-        let checked = checked(fields, row, &message);
+        let checked = if transaction {
+            checked_transaction(fields, row, &message)
+        } else {
+            checked(fields, row, &message)
+        };
         if checked != Checked::default() {
             open.checks.entry(label).or_default().merge(&checked);
         }
@@ -685,6 +691,19 @@ fn checked(fields: &Fields<'_>, row: &Row, message: &str) -> Checked {
         checked: if ran { row.samples } else { 0 },
         unexpected: bad,
         by_content: if outcome == Outcome::Assertion { row.errors as i64 } else { 0 },
+    }
+}
+
+/// Returns the results of a transaction's own assertions. A failed transaction without a failing sample has failed by
+/// them, whatever the file contains of their messages. `message` is the response message, which has both numbers.
+fn checked_transaction(fields: &Fields<'_>, row: &Row, message: &str) -> Checked {
+    let is_own = row.errors > 0 && message.ends_with(NONE_FAILING);
+    let (ran, is_bad) = fields.assertions().unwrap_or((false, is_own));
+    let bad = if row.samples == 1 { 1 } else { row.errors };
+    Checked {
+        checked: if ran { row.samples } else { 0 },
+        unexpected: if is_bad || is_own { bad } else { 0 },
+        by_content: if is_own { row.errors as i64 } else { 0 },
     }
 }
 

@@ -6,7 +6,7 @@ use stats::hist::Bins;
 use stats::machine::Machine;
 use stats::snapshot::LabelDelta;
 use stats::stalled::Stalled;
-use stats::{Checks, Counters, Number};
+use stats::{Checks, Counters, Number, Transactions};
 
 use crate::Label;
 use crate::coarse::Coarse;
@@ -100,7 +100,8 @@ pub struct Checked {
     /// Number of responses with an assertion that did not hold.
     pub unexpected: u64,
     /// Number of failed samples minus the samples that failed by transport or status: the failures due to the content
-    /// of responses. Negative if assertions ignore the status.
+    /// of responses. Negative if assertions ignore the status. Of a transaction: the failures without a failed request
+    /// inside.
     pub by_content: i64,
 }
 
@@ -224,6 +225,22 @@ impl Second {
             Some(number) => self.labels.get(number).map_or(0, |part| part.errors),
         };
         sum.checks(errors)
+    }
+}
+
+impl Second {
+    /// Returns the counts of all transactions of the second. Records of older versions have no failures by the
+    /// transactions' own assertions.
+    pub fn transactions(&self, labels: &[Label]) -> Transactions {
+        let mut sum = Transactions::default();
+        let is_one =
+            |number: u32| labels.get(number as usize).is_some_and(|label| label.transaction);
+        for (number, count, errors) in self.labels.counts().filter(|one| is_one(one.0)) {
+            let at = self.checks.binary_search_by_key(&number, |one| one.0);
+            let checked = at.map_or_else(|_| Checked::default(), |at| self.checks[at].1);
+            sum.merge(&Transactions::with(count, errors, checked.checks(errors)));
+        }
+        sum
     }
 }
 

@@ -310,6 +310,38 @@ fn samples_inside_of_a_transaction_in_xml_are_its_requests() {
 }
 
 #[test]
+fn transactions_that_failed_by_their_own_assertions_are_counted() {
+    let row = |at: u32, ms: u32, label: &str, message: &str, ok: bool, why: &str| {
+        format!(
+            "17000000{at:05},{ms},{label},200,\"{message}\",g 1-1,,{ok},{why},10,10,1,1,,0,0,0\n"
+        )
+    };
+    let once = |at: u32, request: bool, whole: bool, why: &str| {
+        let message = format!("{TRANSACTION}{}", u32::from(!request));
+        row(at + 10, 20, "in", "OK", request, "") + &row(at, 50, "Whole", &message, whole, why)
+    };
+    let why = "The operation lasted too long";
+    // A transaction that succeeded, three that failed by their own assertions, one of them without the message, and two
+    // with a failed request, one of which also failed by its own assertion.
+    let rows = [
+        once(100, true, true, ""),
+        once(200, true, false, why),
+        once(300, true, false, why),
+        once(400, true, false, ""),
+        once(500, false, false, ""),
+        once(600, false, false, why),
+    ];
+    let record = of(&format!("{HEAD}{}", rows.concat()));
+    assert_eq!((counted(&record), &*record.flaws), ((6, 2), &[][..]));
+    let second = &record.seconds[0];
+    let found = second.transactions(&record.labels);
+    assert_eq!((found.count, found.own_failures), (6, 3));
+    let label = record.labels.iter().position(|label| label.transaction).expect("a transaction");
+    let part = second.labels.get(label as u32).expect("transactions");
+    assert_eq!((part.count, part.errors), (6, 5));
+}
+
+#[test]
 fn transactions_whose_requests_are_not_in_the_file_are_requests() {
     let row = |at: u32, ms: u32, label: &str, message: &str, ok: bool| {
         format!("17000000{at:05},{ms},{label},200,\"{message}\",g 1-1,,{ok},,10,10,1,1,,0,0,0\n")
