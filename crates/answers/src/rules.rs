@@ -67,6 +67,7 @@ mod steps;
 mod storm;
 mod systems;
 mod timeouts;
+mod transactions;
 mod waiting_labels;
 mod whose;
 
@@ -156,7 +157,8 @@ rules! {
 }
 
 /// Ids of further findings, which are only added if a run has the data for them.
-pub const ADDED: &[&str] = &[series_level::ID, series_moves::ID, java_options::ID];
+pub const ADDED: &[&str] =
+    &[series_level::ID, series_moves::ID, java_options::ID, transactions::ID];
 
 /// Id, subject and charts of a rule.
 type Entry = (&'static str, (&'static str, &'static str), &'static [&'static str]);
@@ -178,6 +180,11 @@ const ADDED_ENTRIES: &[Entry] = &[
         ("options of a Java machine that are not in force", "未生效的 Java 虚拟机选项"),
         &LOAD,
     ),
+    (
+        transactions::ID,
+        ("transactions that fail by their own assertions", "因自身断言而失败的事务"),
+        &["errors"],
+    ),
 ];
 
 /// Applies all rules to a record.
@@ -187,6 +194,7 @@ pub fn verdict(record: &Record) -> Verdict {
     series_level::add(&mut verdict, record);
     series_moves::add(&mut verdict, &run);
     java_options::add(&mut verdict, record);
+    transactions::add(&mut verdict, record);
     verdict
 }
 

@@ -83,6 +83,7 @@ const NAMES: [(&str, &str, &str); 129] = [
     ("opened_per_request", "Connections opened per request", "每个请求新建的连接"),
     ("opening_share", "Time spent opening connections", "建立连接的时间占比"),
     ("overrun", "Time beyond the end", "超出结束的时间"),
+    ("own_failures", "Transactions failed by their own assertions", "因自身断言失败的事务"),
     ("passed", "Requests let through", "放行的请求"),
     ("ports", "Local ports", "本地端口"),
     ("ports_exhausted", "Samples without a free port", "缺少空闲端口的样本"),
