@@ -58,6 +58,11 @@ pub(crate) fn facts(totals: &Totals) -> Vec<Fact> {
         let (failed, note) = failures(of.failed, of.samples);
         let note = Note::Remark(note_of(&of, note));
         add(words("Failed transactions", "失败的事务"), failed, note);
+        if of.own_failures > 0 {
+            let (failed, note) = failures(Some(of.own_failures), of.samples);
+            let name = words("Transactions failed by their own assertions", "因自身断言失败的事务");
+            add(name, failed, Note::Remark(note_of(&of, note)));
+        }
     }
     for (name, value, note) in totals.answers.iter().flat_map(Answers::figures) {
         add(name, value, Note::Remark(note));

@@ -26,6 +26,14 @@ pub fn run(page: &RunPage, language: Language) -> String {
                 words(format!("all {all} requests failed"), format!("{all} 个请求全部失败"));
             ("⚠️", out.say(&words))
         }
+        None if all_own_failures(&page.totals) > 0 => {
+            let all = grouped(all_own_failures(&page.totals) as f64);
+            let words = words(
+                format!("all {all} transactions failed by their own assertions"),
+                format!("{all} 个事务全部因自身断言失败"),
+            );
+            ("⚠️", out.say(&words))
+        }
         None => ("📈", String::new()),
     };
     let undecided = page.verdict.has(Kind::Undecided) || page.is_incomplete;
@@ -54,6 +62,12 @@ pub fn run(page: &RunPage, language: Language) -> String {
 /// True if every request failed.
 fn has_failed(totals: &Totals) -> bool {
     totals.samples > 0 && totals.failed.is_some_and(|failed| failed >= totals.samples)
+}
+
+/// Returns the number of transactions if all of them failed by their own assertions; 0 otherwise.
+fn all_own_failures(totals: &Totals) -> u64 {
+    let of = totals.transactions.filter(|of| of.own_failures >= of.samples);
+    of.map_or(0, |of| of.samples)
 }
 
 fn numbers(out: &mut Page, totals: &Totals) {

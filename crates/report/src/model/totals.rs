@@ -72,6 +72,8 @@ pub struct Transactions {
     pub samples: u64,
     /// Number of failed transactions; `None` if the record does not say which samples failed.
     pub failed: Option<u64>,
+    /// Number of transactions that failed by their own assertions, without a failed request inside.
+    pub own_failures: u64,
 }
 
 impl Totals {
@@ -141,7 +143,10 @@ impl Transactions {
             .filter(|(label, ..)| is_one(*label))
             .fold((0, 0), |sum, (_, count, errors)| (sum.0 + count, sum.1 + errors));
         let failed = record.knows_errors().then_some(failed);
-        record.labels.iter().any(|label| label.transaction).then_some(Self { samples, failed })
+        let own = record.seconds.iter().map(|second| second.transactions(&record.labels));
+        let own_failures = own.map(|of| of.own_failures).sum();
+        let has_some = record.labels.iter().any(|label| label.transaction);
+        has_some.then_some(Self { samples, failed, own_failures })
     }
 }
 

@@ -106,6 +106,7 @@ fn totals(page: &RunPage) -> Table {
         "in_flight_at_end",
         "transactions",
         "failed_transactions",
+        "transactions_failed_by_own_assertions",
     ]);
     let mut table = Table::new("totals", &columns);
     let of = &page.totals;
@@ -133,6 +134,7 @@ fn totals(page: &RunPage) -> Table {
         Cell::number(of.under_way_at_end.map(|n| n as f64)),
         Cell::number(transactions.map(|of| of.samples as f64)),
         Cell::number(transactions.and_then(|of| of.failed).map(|n| n as f64)),
+        Cell::number(transactions.map(|of| of.own_failures as f64)),
     ]);
     table.push(row);
     table
