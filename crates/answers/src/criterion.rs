@@ -2,7 +2,8 @@
 //! 30s`.
 //!
 //! A criterion is a condition on one metric of a set of samples. The criterion does not decide whether it must hold
-//! (`--fail`) or must not hold (`--abort-if`). The grammar, with words separated by blanks:
+//! (`--fail`) or must not hold (`--abort-if`). Without a label, a criterion on errors or checks is also judged by the
+//! transactions that failed by their own assertions ([`Source`]). The grammar, with words separated by blanks:
 //!
 //! ```text
 //! criterion := [times] figure [ "(" NAME ")" ] op value { "for" "label" NAME | "over" TIME }
@@ -19,9 +20,9 @@ use std::time::Duration;
 
 use record::{Part, Record};
 use serde::Serialize;
-use stats::grouped::cut_percent;
+use stats::grouped::{count, cut_percent, things};
 use stats::hist::{Bins, Hist};
-use stats::{Checks, Number};
+use stats::{Checks, Number, Transactions};
 
 use crate::verdict::Words;
 
@@ -47,10 +48,14 @@ pub enum Figure {
     /// Samples per second.
     Rate,
     Count,
+    /// Number of failed samples. Without a label: of failed requests, and of transactions that failed by their own
+    /// assertions.
     Errors,
-    /// Share of failed samples in percent.
+    /// Share of failed samples in percent. Without a label: the larger share of failed requests among all requests and
+    /// of transactions that failed by their own assertions among all transactions.
     ErrorShare,
-    /// Percentage of the checked responses for which all assertions held.
+    /// Percentage of the checked responses for which all assertions held. Without a label: the smaller share of checked
+    /// responses to requests and of transactions with assertions of their own.
     CheckShare,
     /// A metric of the values that responses contain for a series.
     Series(OfSeries),
@@ -123,6 +128,11 @@ pub trait Figures {
     fn checks(&self) -> Option<Checks> {
         None
     }
+    /// Returns the counts of transactions for a criterion without a label. A criterion with a label covers the
+    /// transactions of its label by [`Self::errors`] and [`Self::checks`].
+    fn transactions(&self) -> Transactions {
+        Transactions::default()
+    }
     /// Returns the values of a series; `None` if there are none.
     fn series(&self, _: &str) -> Option<Number> {
         None
@@ -146,12 +156,25 @@ pub enum Outcome {
     Undecided,
 }
 
+/// Samples from which the value of a criterion on errors or checks comes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Source {
+    /// Requests, or all samples of the criterion's label.
+    #[default]
+    Requests,
+    /// Transactions by their own assertions, because their value is worse than that of requests.
+    Transactions,
+    /// Number of failed requests, and number of transactions that failed by their own assertions.
+    Both { requests: u64, transactions: u64 },
+}
+
 /// A criterion with its value and outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
     pub criterion: Criterion,
     /// Value in the metric's unit; `None` if no sample has such a value.
     pub value: Option<f64>,
+    pub source: Source,
     pub outcome: Outcome,
     /// Reason, if the value alone does not explain the outcome; see [`crate::evidence`].
     pub reason: Option<Words>,
@@ -177,6 +200,37 @@ impl Criterion {
 
     /// Returns the criterion's metric for a set of samples.
     pub fn value(&self, of: &dyn Figures) -> Option<f64> {
+        self.sourced(of).map(|(value, _)| value)
+    }
+
+    /// Returns the criterion's metric for a set of samples, and the samples from which it comes.
+    fn sourced(&self, of: &dyn Figures) -> Option<(f64, Source)> {
+        let transactions = of.transactions();
+        let of_requests = self.of_requests(of);
+        let of_transactions = match self.figure {
+            Figure::Errors if transactions.own_failures > 0 => {
+                let (requests, transactions) = (of.errors()?, transactions.own_failures);
+                let sum = requests.saturating_add(transactions);
+                return Some((sum as f64, Source::Both { requests, transactions }));
+            }
+            Figure::ErrorShare => transactions.percent().filter(|_| of_requests.is_some()),
+            Figure::CheckShare => transactions.checks.percent(),
+            _ => None,
+        };
+        let is_worse = |share: f64| {
+            of_requests.is_none_or(|of_requests| match self.figure {
+                Figure::CheckShare => share < of_requests,
+                _ => share > of_requests,
+            })
+        };
+        match of_transactions.filter(|share| is_worse(*share)) {
+            Some(share) => Some((share, Source::Transactions)),
+            None => of_requests.map(|value| (value, Source::Requests)),
+        }
+    }
+
+    /// Returns the criterion's metric for requests, or for all samples of its label.
+    fn of_requests(&self, of: &dyn Figures) -> Option<f64> {
         let count = of.count();
         match self.figure {
             Figure::Time(times, stat) => of.time_ms(times, stat),
@@ -219,10 +273,11 @@ impl Criterion {
 
     /// Compares the metric with the limit, without judging the evidence. Without a value the criterion is not met.
     pub fn judge(&self, of: &dyn Figures) -> Judged {
-        let value = self.value(of);
+        let (value, source) = self.sourced(of).unzip();
         let met = value.is_some_and(|value| self.holds(value));
         let outcome = if met { Outcome::Met } else { Outcome::NotMet };
-        Judged { value, outcome, criterion: self.clone(), reason: None }
+        let source = source.unwrap_or_default();
+        Judged { value, source, outcome, criterion: self.clone(), reason: None }
     }
 
     /// Formats a value in the metric's unit, in both languages.
@@ -360,13 +415,18 @@ impl Judged {
 
     /// Returns the value in both languages, followed by the reason; only the reason if there is no value.
     pub fn shown_words(&self) -> Words {
-        // The share of errors without a label covers only requests. Transactions can also fail, but are not
-        // counted.
-        let (of, of_zh) = match self.criterion.figure {
-            _ if self.value.is_none() => ("", ""),
-            Figure::ErrorShare if self.criterion.label.is_none() => (" of requests", "（占请求）"),
-            Figure::CheckShare => (" of checked answers", "（占经检查的响应）"),
-            _ => ("", ""),
+        let Words { en: of, zh: of_zh } = match self.criterion.figure {
+            _ if self.value.is_none() => words("", ""),
+            Figure::ErrorShare | Figure::CheckShare | Figure::Errors
+                if self.source != Source::Requests =>
+            {
+                self.of_transactions()
+            }
+            Figure::ErrorShare if self.criterion.label.is_none() => {
+                words(" of requests", "（占请求）")
+            }
+            Figure::CheckShare => words(" of checked answers", "（占经检查的响应）"),
+            _ => words("", ""),
         };
         let Words { en, zh } = self.criterion.shown_words(self.value);
         match (self.value, &self.reason) {
@@ -378,6 +438,37 @@ impl Judged {
             (_, None) => Words { en: format!("{en}{of}"), zh: format!("{zh}{of_zh}") },
         }
     }
+}
+
+impl Judged {
+    /// Returns the words after a value that comes from transactions; empty for a value of requests.
+    pub fn of_transactions(&self) -> Words {
+        match (self.source, self.criterion.figure) {
+            (Source::Requests, _) => words("", ""),
+            (Source::Transactions, Figure::CheckShare) => {
+                words(" of checked transactions", "（占经检查的事务）")
+            }
+            (Source::Transactions, _) => {
+                words(" of transactions, by their own assertions", "（占事务，因其自身的断言）")
+            }
+            (Source::Both { requests, transactions }, _) => words(
+                format!(
+                    " ({} and {} by their own assertions)",
+                    things(requests, "request"),
+                    things(transactions, "transaction")
+                ),
+                format!(
+                    "（{} 个请求，{} 个事务因其自身的断言）",
+                    count(requests),
+                    count(transactions)
+                ),
+            ),
+        }
+    }
+}
+
+fn words(en: impl Into<String>, zh: impl Into<String>) -> Words {
+    Words { en: en.into(), zh: zh.into() }
 }
 
 impl Op {
@@ -478,6 +569,8 @@ pub(crate) fn of_limit(criterion: &Criterion) -> Option<f64> {
 pub struct OfPart<'a> {
     pub part: &'a Part,
     pub checks: Checks,
+    /// Counts of all transactions; empty for the samples of a label.
+    pub transactions: Transactions,
     pub seconds: f64,
 }
 
@@ -492,6 +585,10 @@ impl Figures for OfPart<'_> {
 
     fn checks(&self) -> Option<Checks> {
         Some(self.checks)
+    }
+
+    fn transactions(&self) -> Transactions {
+        self.transactions
     }
 
     fn seconds(&self) -> f64 {
@@ -638,10 +735,31 @@ mod tests {
             longest: 20_000_000,
             ..Part::default()
         };
-        let of = OfPart { part: &part, checks: Checks::default(), seconds: 2.0 };
+        let (checks, transactions) = (Checks::default(), Transactions::default());
+        let of = OfPart { part: &part, checks, transactions, seconds: 2.0 };
         let value = |text: &str| Criterion::parse(text).expect(text).value(&of);
         assert_eq!(value("service mean < 1s"), Some(15.0));
         assert_eq!(value("service max < 1s"), Some(20.0));
         assert_eq!((value("rate > 0"), value("error% < 1")), (Some(1.0), Some(50.0)));
+    }
+
+    #[test]
+    fn transactions_that_failed_by_their_own_assertions_are_errors() {
+        let part = Part { count: 200, errors: 4, ..Part::default() };
+        let shown = |own: u64, text: &str| {
+            let of_own = Checks { checked: 50, unexpected: own, failed: 0 };
+            let transactions = Transactions::with(50, own, of_own);
+            let checks = Checks { checked: 100, unexpected: 4, failed: 0 };
+            let of = OfPart { part: &part, checks, transactions, seconds: 2.0 };
+            Criterion::parse(text).expect(text).judge(&of).shown()
+        };
+        assert_eq!(shown(0, "error% < 1"), "2% of requests");
+        assert_eq!(shown(1, "error% < 1"), "2% of requests", "both shares are equal");
+        assert_eq!(shown(50, "error% < 1"), "100% of transactions, by their own assertions");
+        assert_eq!(shown(0, "errors < 1"), "4");
+        let both = "5 (4 requests and 1 transaction by their own assertions)";
+        assert_eq!(shown(1, "errors < 1"), both);
+        assert_eq!(shown(1, "checks% > 99"), "96% of checked answers");
+        assert_eq!(shown(5, "checks% > 99"), "90% of checked transactions");
     }
 }

@@ -10,6 +10,7 @@
 //! 3. A criterion about times is not met without a successful sample; nor is `checks%` if all requests failed.
 //! 4. Criteria about times, rates and counts are not met where more samples failed than succeeded, and no criterion is
 //!    about the errors of the same samples.
+//!    The same applies where more than half of the transactions failed by their own assertions.
 //! 5. An upper limit of times is not met where samples in flight at the end have already waited so long that the limit
 //!    is exceeded. The limit is undecided where these samples may exceed it later.
 //! 6. A criterion that holds is undecided where more than [`MOST_MISSED`] of the starts were not made, or the rate of
@@ -26,6 +27,7 @@
 //! The cost is a few comparisons per criterion.
 
 use record::{Record, Second};
+use stats::Transactions;
 use stats::grouped::{count, things};
 
 use crate::criterion::{Criterion, Figure, Figures, Judged, Op, Outcome, Stat, of_limit};
@@ -37,6 +39,9 @@ pub const MOST_MISSED: f64 = 0.01;
 
 /// Share of failed samples above which a criterion that is met gets a warning, if no criterion is about errors.
 pub const FEW_ERRORS: f64 = 0.01;
+
+/// Share of transactions that failed by their own assertions above which a criterion that ignores errors is not met.
+const MOST_OWN_FAILURES: f64 = 0.5;
 
 /// The part of the planned load that a run did not make.
 #[derive(Clone, Debug, Default)]
@@ -156,11 +161,18 @@ impl Evidence<'_> {
             }
             _ => {}
         }
+        if let Some(reason) = self.unasked_transactions(criterion, of, MOST_OWN_FAILURES) {
+            return Some((Outcome::NotMet, reason));
+        }
         if *outcome != Outcome::Met {
             return None;
         }
         let unanswered = unanswered(criterion, of);
-        let few = || self.unasked_few(criterion, of).map(|words| (Outcome::Met, words));
+        let few = || {
+            let of_requests = self.unasked_few(criterion, of);
+            let few = || self.unasked_transactions(criterion, of, FEW_ERRORS);
+            of_requests.or_else(few).map(|words| (Outcome::Met, words))
+        };
         unanswered.or_else(|| self.shortened(criterion)).or_else(few)
     }
 
@@ -179,6 +191,31 @@ impl Evidence<'_> {
         let is_few = errors as f64 <= FEW_ERRORS * all as f64;
         let is_asked = is_of_errors(criterion) || self.asks_for_errors(criterion);
         (!is_few && !is_asked).then(|| self.unasked(criterion, errors, all))
+    }
+
+    /// Returns the reason for a criterion that ignores errors, if more than this share of the transactions failed by
+    /// their own assertions, and no criterion covers these failures.
+    fn unasked_transactions(
+        &self,
+        criterion: &Criterion,
+        of: &dyn Figures,
+        share: f64,
+    ) -> Option<Words> {
+        let Transactions { count: all, own_failures, .. } = of.transactions();
+        let is_few = own_failures as f64 <= share * all as f64;
+        let is_asked = is_of_errors(criterion)
+            || criterion.figure == Figure::CheckShare
+            || self.asks_for_errors(criterion);
+        if of.count() == 0 || is_few || is_asked {
+            return None;
+        }
+        let Words { en, zh } = failed_of("transaction", own_failures, all);
+        Some(words(
+            format!(
+                "{en} by their own assertions, and no criterion is about the errors of the whole run: add 'error% < 1'"
+            ),
+            format!("{zh}（因其自身的断言），且没有关于整个运行的错误的标准：请添加 'error% < 1'"),
+        ))
     }
 
     /// True if a criterion ignores errors, most samples failed, and no other criterion covers those errors.
@@ -315,7 +352,9 @@ fn ignored(criterion: &Criterion, of: &dyn Figures) -> Option<u64> {
 
 /// True if a criterion is about assertions, and no assertion checked a response.
 pub fn is_unchecked(criterion: &Criterion, of: &dyn Figures) -> bool {
-    criterion.figure == Figure::CheckShare && of.checks().is_none_or(|checks| checks.checked == 0)
+    criterion.figure == Figure::CheckShare
+        && of.checks().is_none_or(|checks| checks.checked == 0)
+        && of.transactions().checks.checked == 0
 }
 
 /// True if a criterion is about a series that has no number.
@@ -390,7 +429,11 @@ fn failed_of(thing: &str, errors: u64, all: u64) -> Words {
         _ if errors >= all => format!("all {} failed", things(all, thing)),
         _ => format!("{} of {} failed", count(errors), things(all, thing)),
     };
-    let zh = if thing == "request" { "请求" } else { "样本" };
+    let zh = match thing {
+        "request" => "请求",
+        "transaction" => "事务",
+        _ => "样本",
+    };
     words(en, format!("{} 个{zh}中 {} 个失败", count(all), count(errors)))
 }
 
@@ -425,6 +468,7 @@ mod tests {
         count: u64,
         errors: Option<u64>,
         checks: Option<Checks>,
+        transactions: Transactions,
     }
 
     impl Figures for Set {
@@ -436,6 +480,9 @@ mod tests {
         }
         fn checks(&self) -> Option<Checks> {
             self.checks
+        }
+        fn transactions(&self) -> Transactions {
+            self.transactions
         }
         fn seconds(&self) -> f64 {
             1.0
@@ -471,14 +518,16 @@ mod tests {
             (&["count = 10"], 10, 6, NotMet),
             (&["error% <= 100"], 10, 10, Met),
         ] {
-            let judged = judged(texts, &Set { count, errors: Some(errors), checks: None }, 0, 0);
+            let judged =
+                judged(texts, &Set { count, errors: Some(errors), ..Set::default() }, 0, 0);
             assert_eq!(judged.outcome, expected, "{texts:?} {errors}: {judged:?}");
             let is_silent = expected == Met && (texts.len() > 1 || errors <= count / 100);
             let is_silent = is_silent || texts[0].starts_with("error");
             assert_eq!(judged.reason.is_none(), is_silent, "{judged:?}");
         }
         let of = |texts: &[&str], errors| {
-            judged(texts, &Set { count: 1000, errors: Some(errors), checks: None }, 0, 0).shown()
+            judged(texts, &Set { count: 1000, errors: Some(errors), ..Set::default() }, 0, 0)
+                .shown()
         };
         assert_eq!(of(&["p95 < 1s"], 1000), "5ms (all 1 000 samples failed)");
         assert_eq!(
@@ -496,11 +545,37 @@ mod tests {
     }
 
     #[test]
+    fn times_rates_and_counts_need_transactions_that_succeeded() {
+        use Outcome::{Met, NotMet};
+        let of = |texts: &[&str], own: u64| {
+            let checks = Checks { checked: 100, unexpected: own, failed: 0 };
+            let transactions = Transactions::with(100, own, checks);
+            let set = Set { count: 1000, errors: Some(0), transactions, ..Set::default() };
+            let judged = judged(texts, &set, 0, 0);
+            (judged.outcome, judged.shown())
+        };
+        let (outcome, shown) = of(&["p95 < 1s"], 100);
+        let words = "5ms (all 100 transactions failed by their own assertions, and no criterion is about the errors of the whole run: add 'error% < 1')";
+        assert_eq!((outcome, &*shown), (NotMet, words));
+        assert_eq!(of(&["p95 < 1s", "error% < 1 for label A"], 100).0, NotMet);
+        assert_eq!(of(&["p95 < 1s", "error% <= 100"], 100), (Met, "5ms".into()));
+        let (outcome, shown) = of(&["count = 1000"], 50);
+        assert!(outcome == Met && shown.contains("(50 of 100 transactions failed by"), "{shown}");
+        assert_eq!(of(&["count = 1000"], 1), (Met, "1000".into()));
+        let by_own = "100% of transactions, by their own assertions";
+        assert_eq!(of(&["error% < 1"], 100), (NotMet, by_own.into()));
+        // No assertion checked a request, but assertions checked the transactions.
+        let checked = "0% of checked transactions";
+        assert_eq!(of(&["checks% > 99"], 100), (NotMet, checked.into()));
+    }
+
+    #[test]
     fn answers_as_expected_need_checked_answers_and_requests_that_succeeded() {
         use Outcome::{Met, NotMet, Undecided};
         let outcome = |texts: &[&str], checked, unexpected, failed| {
             let checks = Some(Checks { checked, unexpected, failed });
-            let set = Set { count: 1000, errors: Some(unexpected + failed), checks };
+            let set =
+                Set { count: 1000, errors: Some(unexpected + failed), checks, ..Set::default() };
             let judged = judged(texts, &set, 0, 0);
             (judged.outcome, judged.shown())
         };
@@ -526,7 +601,7 @@ mod tests {
     #[test]
     fn a_status_that_assertions_accept_is_no_failure() {
         let checks = Some(Checks { checked: 40, unexpected: 0, failed: 40 });
-        let set = Set { count: 40, errors: Some(0), checks };
+        let set = Set { count: 40, errors: Some(0), checks, ..Set::default() };
         let met = judged(&["checks% > 99"], &set, 0, 0);
         assert_eq!((met.outcome, &*met.shown()), (Outcome::Met, "100% of checked answers"));
         // An assertion that held does not turn a failed status into a success.
@@ -550,7 +625,7 @@ mod tests {
     #[test]
     fn a_percentile_that_few_samples_cannot_show_is_undecided() {
         let outcome = |text: &str, count| {
-            let set = Set { count, errors: Some(0), checks: None };
+            let set = Set { count, errors: Some(0), ..Set::default() };
             let criterion = Criterion::parse(text).expect("a criterion");
             let judged = Evidence::default().judge_whole(&criterion, &set, &Nothing::Planned);
             (judged.outcome, judged.shown())
@@ -571,7 +646,7 @@ mod tests {
 
     #[test]
     fn missing_starts_leave_what_holds_undecided() {
-        let set = Set { count: 81, errors: Some(0), checks: None };
+        let set = Set { count: 81, errors: Some(0), ..Set::default() };
         let outcome = |text: &str, missed| judged(&[text], &set, 100, missed).outcome;
         for text in ["p95 < 1s", "rate > 5"] {
             assert_eq!(outcome(text, 1), Outcome::Met, "{text}");
@@ -589,7 +664,7 @@ mod tests {
         use Outcome::{Met, NotMet, Undecided};
         let early = Some(words("met so far", "目前满足"));
         let shortfall = Shortfall { early, ..Shortfall::default() };
-        let set = Set { count: 10, errors: Some(1), checks: None };
+        let set = Set { count: 10, errors: Some(1), ..Set::default() };
         for (text, expected) in [
             ("p95 < 1s", Undecided),
             ("p95 < 1ms", NotMet),

@@ -5,6 +5,8 @@ mod checks;
 #[path = "criteria/ends.rs"]
 mod ends;
 mod program;
+#[path = "criteria/transactions.rs"]
+mod transactions;
 
 use program::{Program, schema};
 use serde_json::Value;

@@ -16,7 +16,7 @@ use plan::plan::{ControllerKind, Needs, Plan, SamplerKind};
 use record::{Frame, Lamp};
 use stats::hist::Hist;
 use stats::totals::{Row, Totals};
-use stats::{Checks, Counter, Number, Snapshot};
+use stats::{Checks, Counter, Number, Snapshot, Transactions};
 
 pub(crate) use self::judgement::{Judgement, words};
 use self::window::{Window, is_lost};
@@ -78,6 +78,11 @@ impl Figures for Whole<'_> {
 
     fn checks(&self) -> Option<Checks> {
         Some(self.row().tally.checks)
+    }
+
+    fn transactions(&self) -> Transactions {
+        let has_label = self.label.is_some() || self.without_load;
+        if has_label { Transactions::default() } else { self.totals.transactions() }
     }
 
     fn series(&self, name: &str) -> Option<Number> {

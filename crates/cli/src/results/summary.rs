@@ -53,7 +53,10 @@ impl Told {
             let criterion = criterion::Criterion::parse(&text(&judged["criterion"]));
             let zh = criterion.map(|one| one.shown_words(judged["value"].as_f64()).zh);
             let en = text(&judged["shown"]);
-            Words { zh: zh.unwrap_or_else(|_| en.clone()), en }
+            let zh = zh.unwrap_or_else(|_| en.clone());
+            // A value that comes from transactions says so.
+            let Words { en: of, zh: of_zh } = said(&judged["of"]).unwrap_or_default();
+            Words { en: en + &of, zh: zh + &of_zh }
         };
         let one = |judged: &Value| Criterion {
             text: text(&judged["criterion"]),

@@ -4,7 +4,7 @@ use super::program::{PLAN, Program, schema};
 use super::summary;
 
 /// Returns a Java Request sampler that responds with a fixed text.
-fn answering(name: &str, text: &str, inside: &str) -> String {
+pub(super) fn answering(name: &str, text: &str, inside: &str) -> String {
     let argument = |name: &str, value: &str| {
         format!(
             r#"<elementProp name="{name}" elementType="Argument"><stringProp name="Argument.name">{name}</stringProp>

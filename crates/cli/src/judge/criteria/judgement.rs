@@ -1,7 +1,7 @@
 //! The judgement of a run's criteria. The console, `summary.json`, JUnit, reports and the exit code are all based
 //! on this value.
 
-use answers::criterion::{Judged, Outcome};
+use answers::criterion::{Judged, Outcome, Source};
 use answers::verdict::Words;
 use serde_json::{Map, Value, json};
 use stats::grouped::things;
@@ -59,21 +59,29 @@ impl Judgement {
         self.aborted.as_ref().map(ended).into_iter().chain(missed)
     }
 
-    /// Formats the criteria with their values. Returns a warning instead if the run has no criteria and every
-    /// request failed. `as_jmeter` is true if the run was started with the options of JMeter's command line, which
-    /// has no criteria.
+    /// Formats the criteria with their values. Returns a warning instead if the run has no criteria, and every request
+    /// failed or every transaction failed by its own assertions. `as_jmeter` is true if the run was started with the
+    /// options of JMeter's command line, which has no criteria.
     pub(crate) fn text_of(&self, summary: &Summary, as_jmeter: bool) -> String {
-        let (failed, all) = (summary.failed, summary.requests);
-        if failed < all || all == 0 || !self.is_empty() {
+        if !self.is_empty() {
             return self.text();
         }
+        let (own, transactions) =
+            (summary.transactions_failed_by_own_assertions, summary.transactions);
+        let what = if summary.requests > 0 && summary.failed >= summary.requests {
+            format!("EVERY REQUEST FAILED ({})", things(summary.requests, "request"))
+        } else if transactions > 0 && own >= transactions {
+            let n = things(transactions, "transaction");
+            format!("EVERY TRANSACTION FAILED BY ITS OWN ASSERTIONS ({n})")
+        } else {
+            return String::new();
+        };
         let how = if as_jmeter {
             "as in JMeter"
         } else {
             "no criterion was given, and --fail 'error% < 1' makes it 4"
         };
-        let failed = things(all, "request");
-        format!("EVERY REQUEST FAILED ({failed}). The exit code does not say so: {how}.\n\n")
+        format!("{what}. The exit code does not say so: {how}.\n\n")
     }
 
     fn is_empty(&self) -> bool {
@@ -120,7 +128,7 @@ impl Judgement {
 }
 
 fn data(judged: &Judged) -> Value {
-    json!({
+    let mut value = json!({
         "criterion": judged.criterion.to_string(),
         "label": judged.criterion.label.as_deref().map(record::mask::urls),
         "value": judged.value,
@@ -128,7 +136,11 @@ fn data(judged: &Judged) -> Value {
         "holds": judged.outcome.is_met(),
         "outcome": judged.outcome.word(),
         "reason": judged.reason,
-    })
+    });
+    if judged.source != Source::Requests && judged.value.is_some() {
+        value["of"] = json!(judged.of_transactions());
+    }
+    value
 }
 
 /// Returns the word for an outcome on the console.

@@ -13,7 +13,7 @@ use answers::evidence::{self, Evidence};
 use record::Lamp;
 use stats::hist::{Bins, Hist};
 use stats::snapshot::LabelDelta;
-use stats::{Checks, Number, Snapshot};
+use stats::{Checks, Number, Snapshot, Transactions};
 
 /// Largest number of steps in a criterion's rolling window.
 const MOST_STEPS: i64 = 600;
@@ -49,6 +49,8 @@ struct Sum {
     count: u64,
     errors: u64,
     checks: Checks,
+    /// Counts of all transactions; empty if the criterion has a label.
+    transactions: Transactions,
     /// Histogram of the times that the criterion judges.
     times: Hist,
     /// Sum of the values of the criterion's series.
@@ -63,6 +65,7 @@ struct Step {
     count: u64,
     errors: u64,
     checks: Checks,
+    transactions: Transactions,
     times: Bins,
     number: Number,
     ms: i64,
@@ -73,6 +76,7 @@ impl Sum {
         self.count -= step.count;
         self.errors -= step.errors;
         self.checks.subtract(&step.checks);
+        self.transactions.subtract(&step.transactions);
         self.times.subtract(&step.times);
         self.ms -= step.ms;
     }
@@ -89,6 +93,10 @@ impl Figures for Sum {
 
     fn checks(&self) -> Option<Checks> {
         Some(self.checks)
+    }
+
+    fn transactions(&self) -> Transactions {
+        self.transactions
     }
 
     fn series(&self, _: &str) -> Option<Number> {
@@ -144,6 +152,11 @@ impl Window {
             if !rolls {
                 self.sum.number.merge(number);
             }
+        }
+        for delta in snapshot.labels.iter().filter(|delta| label.is_none() && delta.transaction) {
+            let transactions = Transactions::of(&delta.tally);
+            self.sum.transactions.merge(&transactions);
+            self.open.transactions.merge(&transactions);
         }
         for delta in snapshot.labels.iter().filter(is_meant) {
             let bins = times.map(|times| match times {
@@ -240,6 +253,7 @@ pub(super) fn is_lost(judged: &Judged) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use answers::criterion::Source;
     use stats::{Recorder, Sample};
 
     use super::*;
@@ -271,6 +285,31 @@ mod tests {
             window.close(1_000, &Evidence::default()).expect("judged").is_met()
         };
         assert_eq!([close(), close(), close()], [false, false, true]);
+    }
+
+    #[test]
+    fn a_window_has_the_transactions_of_its_seconds() {
+        let (mut recorder, mut snapshot) = (Recorder::new(), Snapshot::new());
+        let mut window = window("error% > 50 over 2s");
+        let label = recorder.intern("Order");
+        let mut close = |own: u64| {
+            for n in 0..10 {
+                recorder.record(&Sample::new(label, 0));
+                let success = n >= own;
+                let outcome = if success { stats::Outcome::Ok } else { stats::Outcome::Assertion };
+                let errors = u32::from(!success);
+                let sample = Sample { success, outcome, errors, ..Sample::new(label, 0) };
+                recorder.record(&Sample { transaction: true, ..sample });
+            }
+            recorder.drain(&mut snapshot);
+            window.add(&snapshot);
+            let judged = window.close(1_000, &Evidence::default());
+            judged.map(|judged| (judged.value.expect("samples"), judged.source))
+        };
+        assert_eq!(close(10), None);
+        assert_eq!(close(4), Some((70.0, Source::Transactions)));
+        assert_eq!(close(0), Some((20.0, Source::Transactions)));
+        assert_eq!(close(0), Some((0.0, Source::Requests)));
     }
 
     /// Records a second with 20 samples, whose times depend on the second.

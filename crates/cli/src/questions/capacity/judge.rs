@@ -7,7 +7,7 @@ use answers::search::{self, Trial};
 use answers::verdict::Words;
 use record::{Change, Part, Record, Second};
 use serde::{Deserialize, Serialize};
-use stats::Checks;
+use stats::{Checks, Transactions};
 
 use super::super::sweep::Figures;
 
@@ -252,15 +252,19 @@ pub(crate) fn worth(figures: &Figures) -> f64 {
 }
 
 /// A merged part of the record, with its duration.
+#[derive(Default)]
 struct Merged {
     part: Part,
     checks: Checks,
+    transactions: Transactions,
     seconds: f64,
 }
 
 impl Merged {
     fn of(&self) -> OfPart<'_> {
-        OfPart { part: &self.part, checks: self.checks, seconds: self.seconds }
+        let Self { part, checks, transactions, seconds } = self;
+        let (checks, transactions) = (*checks, *transactions);
+        OfPart { part, checks, transactions, seconds: *seconds }
     }
 }
 
@@ -269,12 +273,15 @@ fn part(criterion: &Criterion, record: &Record, seconds: &[Second]) -> Merged {
         record.labels.iter().position(|label| *label.name == **name).map(|at| at as u32)
     };
     let label = criterion.label.as_ref().map(|name| number(name).unwrap_or(u32::MAX));
-    let mut merged = Merged { part: Part::default(), checks: Checks::default(), seconds: 0.0 };
+    let mut merged = Merged::default();
     for second in seconds {
         merged.seconds += f64::from(second.ms) / 1000.0;
         merged.checks.merge(&second.checks_of(label, &record.labels));
         match label {
-            None => merged.part.merge(&second.all),
+            None => {
+                merged.part.merge(&second.all);
+                merged.transactions.merge(&second.transactions(&record.labels));
+            }
             Some(label) => {
                 if let Some(of) = second.labels.get(label) {
                     merged.part.merge(&of);
