@@ -17,6 +17,10 @@
 //! ([`Class::Doubtful`]). The search stays below such a load, unless the criteria certainly held at a larger load.
 //! The search probes the load a second time before it ends there with "at least". The light probe only starts the
 //! search: if it has a finding, it still counts if the criteria held.
+//!
+//! A probe with too few samples to decide a criterion is no evidence either, and is treated in the same way. The caller
+//! makes further probes longer. Where even long probes are undecided, the search ends with "at least", or without an
+//! answer.
 
 mod guess;
 mod locate;
@@ -68,6 +72,10 @@ pub struct Probe {
     pub trials: Vec<Trial>,
     /// True if the criteria hold for the probe as a whole.
     pub holds: bool,
+    /// True if the criteria are met by all samples of the probe, but too few samples decide one of them. `holds` is
+    /// then false.
+    #[serde(default)]
+    pub undecided: bool,
     /// The largest ratio of value to limit among the criteria with a limit above 0. Above 1, a criterion is not
     /// met.
     pub margin: Option<f64>,
@@ -77,6 +85,18 @@ pub struct Probe {
     pub certain: bool,
     /// True if the probe has a finding about the generator, so that its results are weak evidence about the target.
     pub generator: bool,
+}
+
+impl Probe {
+    /// True if the probe is no evidence about the target: it has a finding about the generator, or too few samples.
+    fn is_doubtful(&self) -> bool {
+        self.generator || self.undecided
+    }
+
+    /// True if the samples of the probe are within the limits of the criteria, whatever their number.
+    pub fn is_within(&self) -> bool {
+        self.holds || self.undecided
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -98,8 +118,9 @@ pub enum Step {
 /// The result of a search.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Answer {
-    /// The largest load at which the criteria hold. `None` if they do not even hold at the lightest load, or if
-    /// every measurement was doubtful ([`Limit::Generator`]).
+    /// The largest load at which the criteria hold. `None` if they do not even hold at the lightest load, if every
+    /// measurement was doubtful ([`Limit::Generator`], [`Limit::Samples`]), or if too few samples decide the lightest
+    /// load (`undecided`).
     pub lower: Option<f64>,
     /// The smallest load above the lower bound at which the criteria did not hold.
     pub upper: Option<f64>,
@@ -114,6 +135,9 @@ pub struct Answer {
     pub irregular: bool,
     /// True if the lower bound is the lightest load, and its probes have findings about the generator.
     pub doubtful: bool,
+    /// True if the search found no lower bound, because the probes of the lightest load have too few samples.
+    #[serde(default)]
+    pub undecided: bool,
     /// The limit estimated from all probes near it, for a search in which single probes err by chance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub together: Option<Together>,
@@ -140,6 +164,8 @@ pub enum Limit {
     Criteria,
     /// The generator limits the search: the answer is "at least".
     Generator,
+    /// Too few samples decide a larger load: the answer is "at least".
+    Samples,
     /// The criteria held at the largest load that the search may try: the answer is "at least".
     Most,
 }
@@ -152,7 +178,7 @@ pub enum Class {
     Undecided,
     /// The load is so near the limit that its probes err by chance. It is neither a lower nor an upper bound.
     Close,
-    /// All probes of the load have findings about the generator.
+    /// All probes of the load have findings about the generator, or too few samples.
     Doubtful,
 }
 
@@ -189,11 +215,11 @@ const LOWER: f64 = 0.5;
 /// single probe shows varies by more than half of the width, or the criteria held at a load that is at least as large
 /// as a load at which they failed.
 fn is_noisy(settings: &Settings, probes: &[Probe], line: &Line) -> bool {
-    let clear = |p: &&Probe| !p.generator && !p.certain && p.margin.is_some();
+    let clear = |p: &&Probe| !p.is_doubtful() && !p.certain && p.margin.is_some();
     let failed = probes.iter().filter(clear).filter(|p| !p.holds).map(|p| p.load);
     let least = failed.fold(f64::INFINITY, f64::min);
     line.spread() > 0.5 * settings.width
-        || probes.iter().any(|p| p.holds && !p.generator && p.load >= least)
+        || probes.iter().any(|p| p.holds && !p.is_doubtful() && p.load >= least)
 }
 
 /// True if a probe at this load is so close to the limit that chance can decide its result.
@@ -210,10 +236,11 @@ pub(crate) fn classes(settings: &Settings, probes: &[Probe]) -> Vec<(f64, Class)
     let line = locate::line(settings, probes);
     let class = |load: f64| {
         let here: Vec<&Probe> = probes.iter().filter(|probe| probe.load == load).collect();
-        let clear: Vec<&Probe> = here.iter().copied().filter(|probe| !probe.generator).collect();
+        let clear: Vec<&Probe> =
+            here.iter().copied().filter(|probe| !probe.is_doubtful()).collect();
         if clear.is_empty() {
             // The search needs a lower bound to start from.
-            let begins = load <= settings.least && here.iter().all(|probe| probe.holds);
+            let begins = load <= settings.least && here.iter().all(|probe| probe.is_within());
             return if begins { Class::Lower } else { Class::Doubtful };
         }
         let failed = clear.iter().any(|probe| !probe.holds);
@@ -343,9 +370,14 @@ pub fn next(settings: &Settings, probes: &[Probe]) -> Step {
         // search ends.
         return if times(low) < 2 { probe(low, Purpose::Light) } else { done(lower) };
     }
+    if left > 0 && probes.iter().all(|probe| probe.undecided) {
+        // The largest load has the most samples. If they do not suffice in a longer probe, no other load has enough.
+        return if times(high) < 2 { probe(high, Purpose::Overload) } else { done(lower) };
+    }
     let is_narrow = is_narrow(settings, low, high);
     if left > 0 && is_narrow && is_doubtful(high) {
-        // The disturbance of the generator may have passed, so the load is probed a second time.
+        // The disturbance of the generator may have passed, and probes may be longer now, so the load is probed a
+        // second time.
         return if times(high) < 2 { probe(high, Purpose::Narrow) } else { done(lower) };
     }
     if let Some(line) = locate::line(settings, probes)
@@ -463,21 +495,25 @@ fn answer(
     upper: Option<f64>,
 ) -> Answer {
     let is_doubtful = |load: f64| classes.contains(&(load, Class::Doubtful));
-    let doubtful = lower.is_some_and(|low| begins_in_doubt(settings, probes, low));
+    let in_doubt = lower.is_some_and(|low| begins_in_doubt(settings, probes, low));
+    let by_generator = |load: f64| probes.iter().any(|p| p.load == load && p.generator);
+    let doubtful = in_doubt && lower.is_some_and(by_generator);
+    let undecided = in_doubt && !doubtful;
     let irregular = upper.is_some_and(|upper| {
         classes.iter().any(|(load, class)| *load > upper && *class == Class::Lower)
     });
     // A load that failed, even by chance, is not known to hold.
-    let failed = probes.iter().filter(|probe| !probe.holds && !probe.generator);
+    let failed = probes.iter().filter(|probe| !probe.holds && !probe.is_doubtful());
     let failed = failed.map(|probe| probe.load).filter(|load| lower.is_none_or(|low| *load > low));
     let upper = failed.chain(upper).min_by(f64::total_cmp);
     let limit = match upper {
         None => Limit::Most,
-        Some(load) if is_doubtful(load) => Limit::Generator,
+        Some(load) if is_doubtful(load) && by_generator(load) => Limit::Generator,
+        Some(load) if is_doubtful(load) => Limit::Samples,
         Some(_) => Limit::Criteria,
     };
     // Where all measurements are doubtful, the lower bound is unknown.
-    let lower = lower.filter(|_| !(doubtful && limit == Limit::Generator));
+    let lower = lower.filter(|_| !(undecided || doubtful && limit == Limit::Generator));
     let confirmed = |low: f64| {
         let mut here = probes.iter().filter(|p| p.load == low && p.purpose == Purpose::Confirm);
         here.any(|p| p.holds && !p.generator)
@@ -490,14 +526,15 @@ fn answer(
         narrow: lower.zip(upper).is_some_and(|(low, high)| is_narrow(settings, low, high)),
         irregular,
         doubtful,
+        undecided,
         together: locate::line(settings, probes)
             .filter(|line| limit == Limit::Criteria && is_noisy(settings, probes, line))
             .map(|line| line.together()),
     }
 }
 
-/// True if the load is the lightest one and all its probes have findings about the generator.
+/// True if the load is the lightest one and none of its probes is evidence about the target.
 fn begins_in_doubt(settings: &Settings, probes: &[Probe], load: f64) -> bool {
     let mut here = probes.iter().filter(|probe| probe.load == load);
-    load <= settings.least && here.all(|probe| probe.generator)
+    load <= settings.least && here.all(Probe::is_doubtful)
 }

@@ -25,6 +25,7 @@ quiet! {
     a_sweep_over_a_fixed_concurrency_is_a_plateau,
     a_capacity_search_ends_within_its_probes_and_says_both_bounds,
     what_was_not_exceeded_is_at_least,
+    a_percentile_of_too_few_samples_does_not_let_a_load_hold,
     failures_that_no_criterion_is_about_are_said,
     a_probe_begins_when_the_target_has_worked_off_the_last_one,
     a_full_machine_that_the_target_shares_is_said,
@@ -201,6 +202,34 @@ fn what_was_not_exceeded_is_at_least() {
     }
     assert_eq!(ended.code, 4, "{}{}", ended.out, ended.err);
     assert!(ended.out.starts_with("Not even 1 user holds: response p50"), "{}", ended.out);
+}
+
+fn a_percentile_of_too_few_samples_does_not_let_a_load_hold() {
+    let program = Program::new();
+    let (running, [host, port]) = service(8);
+    // The percentile needs 100 000 samples. The second probe of the largest load is five times as long.
+    let line = ["capacity", PLAN, "--fail", "p99.999 < 30s", "--at-most", "2"];
+    let ended =
+        program.run(&[&line[..], &["--probe", "2s", "--settle", "1s", &host, &port]].concat());
+    running.stop();
+    let capacity = answer(&program, "capacity.json");
+    if is_doubted(&capacity) {
+        return is_one_of_the_answers(&ended);
+    }
+    assert_eq!(ended.code, 6, "{}{}", ended.out, ended.err);
+    let words = "No answer: with 1 user the samples do not decide the criteria";
+    assert!(ended.out.starts_with(words), "{}", ended.out);
+    assert!(ended.out.contains("at least 100 000 needed for p99.999"), "{}", ended.out);
+    assert!(ended.err.contains("undecided, too few samples"), "{}", ended.err);
+    let found = &capacity["answer"];
+    assert!(found["lower"].is_null() && found["undecided"] == true, "{found}");
+    assert_eq!(found["limit"], "samples", "{found}");
+    let probes = capacity["probes"].as_array().expect("probes");
+    let loads: Vec<f64> = probes.iter().filter_map(|probe| probe["load"].as_f64()).collect();
+    assert_eq!(loads, [1.0, 2.0, 2.0]);
+    assert!(probes.iter().all(|probe| probe["holds"] == false && probe["undecided"] == true));
+    let seconds = |at: usize| probes[at]["seconds"].as_f64().expect("a length");
+    assert!(seconds(2) > 4.0 * seconds(1), "{} {}", seconds(1), seconds(2));
 }
 
 fn failures_that_no_criterion_is_about_are_said() {

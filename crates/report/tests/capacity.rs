@@ -30,6 +30,7 @@ fn probe(purpose: Purpose, load: f64, holds: bool) -> Probe {
         failed: 0.0,
         purpose,
         holds,
+        undecided: false,
         judged: Vec::new(),
         generator: None,
         shared: None,
@@ -54,6 +55,7 @@ fn answer(lower: Option<f64>, upper: Option<f64>, limit: Limit) -> Answer {
         narrow: true,
         irregular: false,
         doubtful: false,
+        undecided: false,
         together: None,
     }
 }

@@ -22,10 +22,12 @@ pub(super) fn load(settings: &Settings, probes: &[Probe], low: f64, high: f64) -
     };
     let tried = narrowing.len();
     let is_steep = !settings.whole
-        && probes.iter().any(|p| p.load == high && p.purpose == Purpose::Overload && !p.generator);
+        && probes
+            .iter()
+            .any(|p| p.load == high && p.purpose == Purpose::Overload && !p.is_doubtful());
     // The target cannot answer more than it answered under overload: a load just above that rate is an upper bound.
     if let Some(over) =
-        probes.iter().find(|p| is_steep && p.load == high && !p.generator && p.rate > low)
+        probes.iter().find(|p| is_steep && p.load == high && !p.is_doubtful() && p.rate > low)
     {
         let above = over.rate * (1.0 + ASIDE * settings.width);
         if above < high && tried == 1 {
@@ -79,7 +81,7 @@ fn aside(settings: &Settings, expected: f64, low: f64, high: f64) -> f64 {
 /// Returns the limit expected from the light probe and the overload probe.
 fn expected(settings: &Settings, probes: &[Probe]) -> Option<f64> {
     let light = probes.iter().find(|p| p.purpose == Purpose::Light)?;
-    let over = probes.iter().find(|p| p.purpose == Purpose::Overload && !p.generator)?;
+    let over = probes.iter().find(|p| p.purpose == Purpose::Overload && !p.is_doubtful())?;
     if !settings.whole {
         return (over.rate > 0.0 && over.rate < over.load).then_some(over.rate * 0.99);
     }
@@ -97,8 +99,9 @@ fn expected(settings: &Settings, probes: &[Probe]) -> Option<f64> {
 /// flat before it rises, so a line from there is misleading.
 fn crossing(settings: &Settings, probes: &[Probe], low: f64, high: f64) -> Option<f64> {
     let margin = |load: f64| {
-        let here =
-            probes.iter().filter(|p| p.load == load && !p.generator && p.purpose != Purpose::Light);
+        let here = probes
+            .iter()
+            .filter(|p| p.load == load && !p.is_doubtful() && p.purpose != Purpose::Light);
         let here: Vec<f64> =
             here.filter_map(|p| p.margin).map(f64::ln).filter(|m| m.is_finite()).collect();
         (!here.is_empty()).then(|| here.iter().sum::<f64>() / here.len() as f64)

@@ -64,7 +64,7 @@ pub fn noise(margins: &[f64]) -> Option<f64> {
 
 /// Fits the line through the probes near the limit; `None` if there are too few.
 pub(super) fn line(settings: &Settings, probes: &[Probe]) -> Option<Line> {
-    let usable = |p: &&Probe| !p.generator && !p.certain && p.purpose != Purpose::Light;
+    let usable = |p: &&Probe| !p.is_doubtful() && !p.certain && p.purpose != Purpose::Light;
     let mut points: Vec<Point> = probes
         .iter()
         .filter(usable)

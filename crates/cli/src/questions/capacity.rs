@@ -123,6 +123,8 @@ pub(crate) fn again(folder: &Path, reach: Reach<'_>) -> Result<CapacityPage, Str
 fn code(answer: &Answer) -> Exit {
     match answer.limit {
         _ if answer.lower.is_some() => Exit::Ok,
+        Limit::Samples => Exit::Undecided,
+        _ if answer.undecided => Exit::Undecided,
         Limit::Generator => Exit::TooSmall,
         Limit::Criteria | Limit::Most => Exit::Criteria,
     }
@@ -220,7 +222,7 @@ impl Search<'_> {
             }
             match self.probe(load, purpose, &name, interrupt) {
                 Ok(done) => {
-                    let holds = done.probe.holds;
+                    let holds = done.probe.is_within();
                     self.took.push(Took { purpose, holds, time: begin.elapsed() });
                     terminal::err(&format!("{name}: {}\n", text::line(&done)));
                     self.done.push(done);
@@ -308,7 +310,7 @@ impl Search<'_> {
         }
         let seconds = judge::measured(&made.record, settled, length);
         let clear = is_clear.then_some(length);
-        let judge::Judgement { holds, judged, margin, trials } =
+        let judge::Judgement { holds, undecided, judged, margin, trials } =
             judge::probe(self.criteria, &made.record, seconds, clear);
         let figures = sweep::Figures::of(seconds);
         let verdict = rules::verdict(&made.record);
@@ -319,12 +321,13 @@ impl Search<'_> {
             rate: figures.rate * (1.0 - figures.errors),
             trials,
             holds,
+            undecided,
             margin,
             noise: judge::noise(self.criteria, &made.record, seconds, judge::WINDOWS),
             certain: judge::fails_for_certain(&judged),
             generator: finding.is_some(),
         };
-        self.lengthen(&probe, &figures);
+        self.lengthen(&probe, &figures, judge::longer(self.criteria, &made.record, seconds));
         Ok(Done {
             probe,
             seconds: seconds.iter().map(|second| second.ms).sum::<u32>() as f64 / 1000.0,
@@ -343,17 +346,19 @@ impl Search<'_> {
         })
     }
 
-    /// Makes the next probes as long as the percentiles need. The light probe is not considered: it has few
-    /// samples, and later probes have many.
-    fn lengthen(&mut self, probe: &search::Probe, figures: &sweep::Figures) {
+    /// Makes the next probes as long as the percentiles need. `longer` is the factor by which the probe was too short
+    /// for them. The light probe is not considered: it has few samples, and later probes have many.
+    fn lengthen(&mut self, probe: &search::Probe, figures: &sweep::Figures, longer: f64) {
         if probe.purpose == Purpose::Light || figures.effective_samples <= 0.0 {
             return;
         }
         // While a queue grows, the samples depend on each other in another way than under a stable load, so this
         // dependence is ignored.
-        let grows = probe.purpose == Purpose::Overload || !self.settings.whole && !probe.holds;
+        let grows =
+            probe.purpose == Purpose::Overload || !self.settings.whole && !probe.is_within();
         let worth = if grows { 1.0 } else { judge::worth(figures) };
         let needed = judge::needed(self.criteria, figures.rate, worth);
+        let needed = needed.max(self.length.as_secs_f64() * longer);
         let needed = needed.min(self.longest.as_secs_f64());
         self.length = self.length.max(Duration::from_secs_f64(needed));
     }

@@ -49,6 +49,9 @@ pub struct Probe {
     pub purpose: Purpose,
     #[serde(skip)]
     pub holds: bool,
+    /// True if the probe is within the limits, but has too few samples to decide a criterion.
+    #[serde(skip)]
+    pub undecided: bool,
     /// Results of the criteria on the probe.
     #[serde(skip)]
     pub judged: Vec<Margin>,
@@ -444,6 +447,7 @@ impl Searched<'_> {
                 )]
             }),
             Bound::Generator => self.by_generator(),
+            Bound::Samples => self.by_samples(),
             Bound::Most if self.unfinished => vec![words(
                 "The search ended before anything larger was tried.",
                 "搜索在尝试更大负载之前结束。",
@@ -475,6 +479,23 @@ impl Searched<'_> {
             ),
             format!(
                 "{over} {}时负载机或其机器过载，因此被测系统可能承受更多。{}。",
+                unit.zh, why.zh
+            ),
+        )]
+    }
+
+    /// Returns the sentence for a search that ended because too few samples decide a larger load.
+    fn by_samples(&self) -> Vec<Words> {
+        let unit = self.axis.unit();
+        let over = load(self.answer.upper.unwrap_or_default());
+        let why = self.decided().map(|probe| probe.words.clone()).unwrap_or_default();
+        vec![words(
+            format!(
+                "At {over} {} the samples do not decide the criteria, so the target may take more: {}. Longer probes (--probe) have more samples.",
+                unit.en, why.en
+            ),
+            format!(
+                "{over} {}时样本不足以判定标准，因此被测系统可能承受更多：{}。更长的试探（--probe）样本更多。",
                 unit.zh, why.zh
             ),
         )]
@@ -532,6 +553,19 @@ impl Searched<'_> {
         let Some(first) = self.decided() else { return words("", "") };
         let (lightest, unit) = (load(first.load), self.unit_of(first.load));
         let zh = self.axis.unit().zh;
+        if self.answer.undecided {
+            let why = &first.words;
+            return words(
+                format!(
+                    "No answer: with {lightest} {unit} the samples do not decide the criteria, and no larger load held: {}. Longer probes (--probe) have more samples.",
+                    why.en
+                ),
+                format!(
+                    "没有答案：{lightest} {zh}时样本不足以判定标准，更大的负载也未达标：{}。更长的试探（--probe）样本更多。",
+                    why.zh
+                ),
+            );
+        }
         if self.answer.limit == Bound::Generator {
             let why = first.generator.clone().unwrap_or_else(|| words("", ""));
             return words(
@@ -586,7 +620,8 @@ impl Searched<'_> {
     /// Returns the number of requests that the target processes at once, computed from the light probe and the overload
     /// probe.
     fn at_once(&self) -> Option<Concurrency> {
-        let sound = |probe: &&Probe| probe.verdict != Held::Doubtful;
+        // Few samples suffice for the rates and medians.
+        let sound = |probe: &&Probe| probe.verdict != Held::Doubtful || probe.undecided;
         let find = |purpose: Purpose| {
             self.probes.iter().filter(sound).find(|probe| probe.purpose == purpose)
         };
@@ -597,7 +632,8 @@ impl Searched<'_> {
         }
         let best =
             self.probes.iter().filter(sound).map(|probe| probe.rate_per_s).fold(0.0, f64::max);
-        let is_flat = !over.holds && over.rate_per_s > 0.9 * best && light.samples >= 20;
+        let is_flat =
+            !over.holds && !over.undecided && over.rate_per_s > 0.9 * best && light.samples >= 20;
         let at_once = concurrency(over.rate_per_s, light.p50_us / 1e6);
         // With more users than the target processes at once, requests of the light probe would have waited, too.
         let is_light = light.in_flight <= 1.05 || light.in_flight <= 0.8 * at_once;

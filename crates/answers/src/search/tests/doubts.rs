@@ -1,4 +1,4 @@
-//! Searches in which some probes have findings about the generator.
+//! Searches in which some probes have findings about the generator, or too few samples.
 
 use super::super::*;
 
@@ -15,6 +15,19 @@ const SETTINGS: Settings = Settings {
 /// Runs a search on a target that holds up to a limit. `doubt` returns true if the probe with this load and number
 /// has a finding about the generator.
 fn search(limit: f64, doubt: impl Fn(f64, usize) -> bool) -> (Answer, Vec<Probe>) {
+    search_by(By::Generator, limit, doubt)
+}
+
+/// Reason why a probe is no evidence.
+#[derive(Clone, Copy, PartialEq)]
+enum By {
+    Generator,
+    /// The probe has too few samples, and its samples are within the limit.
+    Samples,
+}
+
+/// Runs a search like [`search`], in which probes are doubtful for the reason `by`.
+fn search_by(by: By, limit: f64, doubt: impl Fn(f64, usize) -> bool) -> (Answer, Vec<Probe>) {
     let mut probes = Vec::new();
     loop {
         match next(&SETTINGS, &probes) {
@@ -25,7 +38,10 @@ fn search(limit: f64, doubt: impl Fn(f64, usize) -> bool) -> (Answer, Vec<Probe>
             Step::Probe { load, purpose } => {
                 let holds = load <= limit;
                 let trials = vec![Trial { seconds: 60.0, good: holds, full: true }];
-                let generator = doubt(load, probes.len());
+                let doubtful = doubt(load, probes.len());
+                let undecided = doubtful && by == By::Samples && holds;
+                let generator = doubtful && by == By::Generator;
+                let holds = holds && !undecided;
                 let (rate, margin) = (load.min(limit), Some(load / limit));
                 probes.push(Probe {
                     load,
@@ -36,6 +52,7 @@ fn search(limit: f64, doubt: impl Fn(f64, usize) -> bool) -> (Answer, Vec<Probe>
                     margin,
                     noise: None,
                     certain: false,
+                    undecided,
                     generator,
                 });
             }
@@ -98,6 +115,7 @@ fn a_light_probe_that_is_not_clear_and_then_doubtful_held() {
         margin: None,
         noise: None,
         certain: false,
+        undecided: false,
         generator,
     };
     let probes = [probe(25.0, false), probe(60.0, true)];
@@ -142,6 +160,7 @@ fn a_load_that_held_is_not_doubted_for_a_lighter_one() {
         margin: None,
         noise: None,
         certain: false,
+        undecided: false,
         generator,
     };
     let probes = [
@@ -153,4 +172,31 @@ fn a_load_that_held_is_not_doubted_for_a_lighter_one() {
     let answer = so_far(&SETTINGS, &probes);
     assert_eq!((answer.lower, answer.upper), (Some(100.0), Some(1000.0)));
     assert_eq!(answer.limit, Limit::Generator);
+}
+
+#[test]
+fn a_light_probe_with_too_few_samples_only_starts_the_search() {
+    let (answer, probes) = search_by(By::Samples, 150.0, |load, _| load == 1.0);
+    assert_eq!((answer.limit, answer.undecided), (Limit::Criteria, false), "{:?}", loads(&probes));
+    assert!(answer.lower.is_some_and(|low| (140.0..=150.0).contains(&low)), "{answer:?}");
+    // No larger load holds, so that nothing is known to hold.
+    let (answer, probes) = search_by(By::Samples, 1.5, |load, _| load == 1.0);
+    assert_eq!((answer.lower, answer.upper), (None, Some(2.0)), "{:?}", loads(&probes));
+    assert!(answer.undecided && !answer.doubtful && !answer.confirmed, "{answer:?}");
+}
+
+#[test]
+fn loads_with_too_few_samples_are_measured_again_and_never_hold() {
+    // The second probe of a load is longer.
+    let (answer, probes) = search_by(By::Samples, 150.0, |_, nth| nth == 3);
+    assert_eq!(answer.limit, Limit::Criteria, "{:?}", loads(&probes));
+    assert!(answer.lower.is_some_and(|low| (140.0..=150.0).contains(&low)), "{answer:?}");
+    // No probe has enough samples.
+    let (answer, probes) = search_by(By::Samples, f64::INFINITY, |_, _| true);
+    assert_eq!(loads(&probes), [1.0, 1000.0, 1000.0]);
+    assert_eq!((answer.lower, answer.limit, answer.undecided), (None, Limit::Samples, true));
+    // Large loads have too few samples, for example because the target becomes slow.
+    let (answer, probes) = search_by(By::Samples, f64::INFINITY, |load, _| load > 200.0);
+    assert_eq!(answer.limit, Limit::Samples, "{:?}", loads(&probes));
+    assert!(answer.lower.is_some_and(|low| low > 100.0 && low <= 200.0), "{answer:?}");
 }

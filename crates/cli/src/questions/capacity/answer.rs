@@ -90,7 +90,7 @@ impl Capacity {
         let at = self.probes.iter().rev().find(|done| done.probe.load == lower);
         let one = |judged: &Judged| Criterion {
             text: judged.criterion.clone(),
-            met: Some(judged.holds),
+            met: (!judged.undecided).then_some(judged.holds),
             value: judged.margin,
             shown: shown(judged),
             reason: None,
@@ -123,7 +123,7 @@ impl Capacity {
     pub(super) fn speaking(&self) -> Option<&Done> {
         let decided = self.decided()?;
         let is_overload = |done: &&Done| done.probe.purpose == Purpose::Overload;
-        let overload = self.probes.iter().find(is_overload).filter(|done| !done.probe.holds);
+        let overload = self.probes.iter().find(is_overload).filter(|done| !done.probe.is_within());
         let overload = self.answer.upper.and(overload);
         let named = [Some(decided), overload].into_iter().flatten();
         Some(named.into_iter().find(|done| finding(done).is_some()).unwrap_or(decided))
@@ -172,6 +172,7 @@ mod tests {
             rate: 10.0,
             trials: Vec::new(),
             holds: true,
+            undecided: false,
             margin: None,
             noise: None,
             certain: false,

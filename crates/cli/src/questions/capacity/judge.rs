@@ -27,6 +27,9 @@ pub(crate) struct Judged {
     #[serde(default)]
     pub(crate) shown_zh: String,
     pub(crate) holds: bool,
+    /// True if the value is within its limit, but the probe has too few samples for the criterion's percentile.
+    #[serde(default)]
+    pub(crate) undecided: bool,
     /// Value divided by limit, or limit divided by value if larger values are better. Absent if the limit is 0.
     pub(crate) margin: Option<f64>,
 }
@@ -64,7 +67,8 @@ pub(crate) fn measured(record: &Record, settle: f64, length: f64) -> &[Second] {
     &record.seconds[first..last]
 }
 
-/// Judges the criteria over all measured seconds.
+/// Judges the criteria over all measured seconds. The result is true if all values are within their limits, whatever
+/// the number of samples: a caller that needs evidence reads [`Judged::undecided`].
 pub(crate) fn whole(
     criteria: &[Criterion],
     record: &Record,
@@ -74,24 +78,30 @@ pub(crate) fn whole(
     let judged: Vec<Judged> = criteria
         .iter()
         .map(|criterion| {
-            let found = evidence.judge(criterion, &part(criterion, record, seconds).of());
+            let part = part(criterion, record, seconds);
+            let found = evidence.judge(criterion, &part.of());
+            let is_within = found.is_met();
+            let found = evidence::of_enough(found, part.part.count);
             let Words { en, zh } = found.shown_words();
             Judged {
                 criterion: criterion.to_string(),
                 shown: en,
                 shown_zh: zh,
                 holds: found.is_met(),
+                undecided: is_within && !found.is_met(),
                 margin: found.value.and_then(|value| by_limit(criterion, value)),
             }
         })
         .collect();
-    (judged.iter().all(|judged| judged.holds), judged)
+    (judged.iter().all(|judged| judged.holds || judged.undecided), judged)
 }
 
 /// The judgement of a probe.
 pub(crate) struct Judgement {
     /// True if all criteria hold, and the probe made its whole load.
     pub(crate) holds: bool,
+    /// True if all values are within their limits, but the probe has too few samples for a percentile.
+    pub(crate) undecided: bool,
     pub(crate) judged: Vec<Judged>,
     /// Largest margin of the criteria; `None` without one, or if a part of the load is missing.
     pub(crate) margin: Option<f64>,
@@ -99,30 +109,36 @@ pub(crate) struct Judgement {
 }
 
 /// Judges a probe by its measured seconds. A probe that made only a part of its load, for example because errors ended
-/// users, does not show that the load holds. `clear` is the planned duration of a probe that ended early because its
-/// result was clear.
+/// users, does not show that the load holds. Neither does a probe with too few samples for a percentile. `clear` is the
+/// planned duration of a probe that ended early because its result was clear.
 pub(crate) fn probe(
     criteria: &[Criterion],
     record: &Record,
     seconds: &[Second],
     clear: Option<f64>,
 ) -> Judgement {
-    let (holds, mut judged) = whole(criteria, record, seconds);
+    let (is_within, mut judged) = whole(criteria, record, seconds);
+    let undecided = is_within && judged.iter().any(|judged| judged.undecided);
+    let holds = is_within && !undecided;
     let mut trials = trials(criteria, record, seconds, holds, clear);
+    if undecided {
+        trials.clear();
+    }
     let Some(Words { en, zh }) = evidence::partial_load(record, seconds) else {
-        return Judgement { holds, margin: margin(&judged), judged, trials };
+        return Judgement { holds, undecided, margin: margin(&judged), judged, trials };
     };
     judged.push(Judged {
         criterion: WHOLE_LOAD.to_owned(),
         shown: en,
         shown_zh: zh,
         holds: false,
+        undecided: false,
         margin: None,
     });
     for trial in &mut trials {
         trial.good = false;
     }
-    Judgement { holds: false, judged, margin: None, trials }
+    Judgement { holds: false, undecided: false, judged, margin: None, trials }
 }
 
 /// Returns the largest margin (value divided by limit) of the criteria.
@@ -217,6 +233,10 @@ pub(crate) fn is_clear(
     if fails_for_certain(&judged) {
         return true;
     }
+    // The samples of a label may be too few although those of all labels suffice.
+    if judged.iter().any(|judged| judged.undecided) {
+        return false;
+    }
     // A criterion without a margin, such as zero errors, holds only if it has held for the whole time.
     if holds && judged.iter().any(|judged| judged.margin.is_none()) {
         return false;
@@ -230,7 +250,19 @@ pub(crate) fn is_clear(
 
 /// True if a criterion without a margin was missed.
 pub(crate) fn fails_for_certain(judged: &[Judged]) -> bool {
-    judged.iter().any(|judged| !judged.holds && judged.margin.is_none())
+    judged.iter().any(|judged| !judged.holds && !judged.undecided && judged.margin.is_none())
+}
+
+/// Returns the factor by which a probe must be longer so that each undecided criterion has the samples that its
+/// percentile needs; 1 if no criterion is undecided. A fifth is added, because rates vary.
+pub(crate) fn longer(criteria: &[Criterion], record: &Record, seconds: &[Second]) -> f64 {
+    let (_, judged) = whole(criteria, record, seconds);
+    let undecided = criteria.iter().zip(&judged).filter(|(_, judged)| judged.undecided);
+    let factor = |criterion: &Criterion| {
+        let samples = part(criterion, record, seconds).part.count.max(1);
+        1.2 * least_samples(criterion) as f64 / samples as f64
+    };
+    undecided.map(|(criterion, _)| factor(criterion)).fold(1.0, f64::max)
 }
 
 /// Returns the seconds that a probe needs for its percentiles at this rate: ten independent samples beyond each
@@ -294,6 +326,8 @@ fn part(criterion: &Criterion, record: &Record, seconds: &[Second]) -> Merged {
 
 #[cfg(test)]
 mod tests {
+    use stats::hist::{Bins, layout};
+
     use super::*;
 
     fn judgement(missed: u64) -> Judgement {
@@ -308,6 +342,34 @@ mod tests {
         let record = Record { seconds: (1..=10).map(second).collect(), ..Record::default() };
         let criteria = [Criterion::parse("count > 10").expect("a criterion")];
         probe(&criteria, &record, &record.seconds, None)
+    }
+
+    #[test]
+    fn a_probe_with_too_few_samples_for_a_percentile_is_undecided() {
+        let probe_of = |each: u64, us: u64, text: &str| {
+            let second = |n: i64| {
+                let mut service = Bins::default();
+                service.add(layout::index_of(us), each);
+                service.settle();
+                let all = Part { count: each, service, ..Part::default() };
+                Second { at_ms: n * 1000, ms: 1000, all, ..Second::default() }
+            };
+            let record = Record { seconds: (1..=20).map(second).collect(), ..Record::default() };
+            let criteria = [Criterion::parse(text).expect("a criterion")];
+            let found = probe(&criteria, &record, &record.seconds, None);
+            let factor = longer(&criteria, &record, &record.seconds);
+            (found.holds, found.undecided, found.judged[0].shown.clone(), factor)
+        };
+        let (holds, undecided, shown, factor) = probe_of(7, 5000, "p99.9 < 1s");
+        assert!(!holds && undecided, "{shown}");
+        assert!(shown.ends_with("(140 samples, at least 1 000 needed for p99.9)"), "{shown}");
+        assert!((8.0..9.0).contains(&factor), "{factor}");
+        let (holds, undecided, _, factor) = probe_of(50, 5000, "p99.9 < 1s");
+        assert!(holds && !undecided && factor <= 1.0);
+        let (holds, undecided, ..) = probe_of(7, 5_000_000, "p99.9 < 1s");
+        assert!(!holds && !undecided, "a sample is above the limit");
+        let (holds, undecided, ..) = probe_of(7, 5000, "p99 < 1s");
+        assert!(holds && !undecided);
     }
 
     #[test]

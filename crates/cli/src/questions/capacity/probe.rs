@@ -79,12 +79,15 @@ impl Done {
         let subject = findings
             .find(|finding| finding.about == About::Generator)
             .map(|finding| rules::looks_for(finding.id).unwrap_or_else(|| words("", "")));
-        let broken: Vec<Words> =
+        let mut broken: Vec<Words> =
             self.judged.iter().filter(|judged| !judged.holds).map(Judged::broken).collect();
+        if let Some(Words { en, zh }) = broken.first_mut().filter(|_| probe.undecided) {
+            (*en, *zh) = (format!("undecided: {en}"), format!("无法判定：{zh}"));
+        }
         page::Probe {
             load: probe.load,
             kind: page::purpose(probe.purpose),
-            verdict: match (probe.generator, probe.holds) {
+            verdict: match (probe.generator || probe.undecided, probe.holds) {
                 (true, _) => Held::Doubtful,
                 (false, true) => Held::Good,
                 (false, false) => Held::Bad,
@@ -102,11 +105,17 @@ impl Done {
                 EndedBy::Precision => StoppedBy::Precision,
                 EndedBy::Time => StoppedBy::Time,
             },
-            words: page::result(subject.as_ref(), probe.holds, &broken, (good, probe.trials.len())),
+            words: page::result(
+                subject.as_ref(),
+                probe.is_within(),
+                &broken,
+                (good, probe.trials.len()),
+            ),
             run: sweep::parent(&self.folder),
             failed: self.errors,
             purpose: probe.purpose,
             holds: probe.holds,
+            undecided: probe.undecided && !probe.generator,
             judged: self.judged.iter().map(margin).collect(),
             generator: self.generator_finding.clone(),
             shared: self.shared,
@@ -123,7 +132,7 @@ pub(super) fn add_light(probes: &mut [Done]) {
     let is_light = |done: &&Done| done.probe.purpose == Purpose::Light && !done.probe.generator;
     let Some(light) = probes.iter().find(is_light) else { return };
     let Ok(light) = results::of_run(&light.folder) else { return };
-    let failed = |done: &&mut Done| !done.probe.holds && done.probe.purpose != Purpose::Light;
+    let failed = |done: &&mut Done| !done.probe.is_within() && done.probe.purpose != Purpose::Light;
     for done in probes.iter_mut().filter(failed) {
         if let Ok(record) = results::of_run(&done.folder) {
             rules::add_light_run(&mut done.verdict, &light, &record);

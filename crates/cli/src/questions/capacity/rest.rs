@@ -52,10 +52,11 @@ impl Search<'_> {
         let Some(last) = self.done.last() else { return true };
         let most = self.settle + self.length;
         wait(ms(last.p99 * 2.0).min(most), interrupt);
-        let is_light = |done: &&Done| done.probe.purpose == Purpose::Light && done.probe.holds;
+        let is_light =
+            |done: &&Done| done.probe.purpose == Purpose::Light && done.probe.is_within();
         let light = self.done.iter().find(is_light).and_then(|done| done.p95);
         // A probe in which the criteria held leaves no queue that matters.
-        let Some(alone) = light.filter(|_| !last.probe.holds) else { return true };
+        let Some(alone) = light.filter(|_| !last.probe.is_within()) else { return true };
         let begin = Instant::now();
         let soon = most * PATIENCE;
         // Assumes that the target works on one request at a time. The requests before and after the measured part

@@ -20,6 +20,8 @@ pub(super) fn line(done: &Done) -> String {
         .collect();
     let result = if done.probe.generator {
         "inconclusive, the generator or its machine was overloaded"
+    } else if done.probe.undecided {
+        "undecided, too few samples"
     } else if done.probe.holds {
         "holds"
     } else {
