@@ -115,7 +115,7 @@ impl Pool {
             let users = (start * self.users / self.ramp + 1).min(self.users);
             let (code, message) = if is_good { ("200", "OK") } else { (self.code, self.message) };
             let (at, took) = (1_700_000_000_000 + start, end - start);
-            let _ = writeln!(text, "{at},{took},get,{code},{message},{is_good},{users}");
+            let _ = writeln!(text, "{at},{took},get,{code},\"{message}\",{is_good},{users}");
         }
         Record::of_rows(text.as_bytes()).expect("rows")
     }
@@ -255,6 +255,43 @@ fn a_pool_that_refuses_at_once_has_no_wait() {
             assert!(found.evidence.iter().all(|one| one.value >= 0.0), "{:?}", found.evidence);
         }
     }
+}
+
+/// Returns the sentence about a pool whose failures take 3.0 s and whose fastest answers take `fastest` ms.
+fn pool_beside_slow_answers(fastest: u64, message: &'static str) -> String {
+    let mut random = Random::new(3);
+    let rows = rows((40, 400, 120_000), |at| {
+        let is_good = at < 5000 || random.uniform() > 0.2;
+        let takes = if is_good {
+            fastest + random.below(400) as u64
+        } else {
+            3000 + random.below(5) as u64
+        };
+        (takes, is_good)
+    });
+    let record = Pool { users: 40, ramp: 400, message, ..POOL }.record(&rows);
+    found(&record, "fixed_timeout").expect("the pool").words.en
+}
+
+#[test]
+fn a_pool_that_waits_nearly_as_long_as_answers_take_is_not_said_to_refuse() {
+    // The pool itself states its wait.
+    let hikari = "HikariPool-1 - Connection is not available, request timed out after 3000ms.";
+    for fastest in [2800, 4000] {
+        let words = pool_beside_slow_answers(fastest, hikari);
+        let end = "They name a pool, which gave up after 3 000 ms, as they say.";
+        assert!(words.ends_with(end), "{fastest}: {words}");
+    }
+    // The pool does not state a wait.
+    let jedis = "Could not get a resource from the pool";
+    let words = pool_beside_slow_answers(2800, jedis);
+    assert!(words.ends_with("They name a pool, which waits for 3.0 s at most."), "{words}");
+    let words = pool_beside_slow_answers(4000, jedis);
+    assert!(words.ends_with("which waits for 3.0 s at most, or not at all."), "{words}");
+    // A stated wait that the failures did not take is not believed.
+    let other = "HikariPool-1 - Connection is not available, request timed out after 30000ms.";
+    let words = pool_beside_slow_answers(2800, other);
+    assert!(words.ends_with("They name a pool, which waits for 3.0 s at most."), "{words}");
 }
 
 #[test]

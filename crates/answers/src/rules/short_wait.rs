@@ -56,6 +56,11 @@ const POOLS: [&str; 7] = [
     "Unable to acquire JDBC Connection",
     "SQLTransientConnectionException",
 ];
+/// Words before the wait in ms that a pool states in its message: HikariCP.
+const STATED: &str = "timed out after ";
+/// Largest distance, as a share of the failures' time, of a stated wait from it, and of the fastest responses from it:
+/// such responses also waited, or a wait was stated.
+const NEAR: f64 = 0.1;
 /// Range in which nine of ten failures lie if they take equally long, as a share of their median time.
 const WITHIN: f64 = 0.25;
 /// Range in ms in which nine of ten failures lie if they take equally long; the larger of `WITHIN` and this range
@@ -100,6 +105,21 @@ fn names_pool(record: &Record, cause: usize) -> bool {
     let kept = || record.kept.iter().filter(|kept| kept.cause == Some(cause as u32));
     let naming = kept().filter(|kept| has(&kept.response)).count();
     is_own(record, cause) && (has(&record.causes[cause].message) || 2 * naming > kept().count())
+}
+
+/// Returns the wait in ms that the failures themselves state, if they took about as long.
+fn stated_wait(record: &Record, causes: &[(usize, u64)], takes: f64) -> Option<f64> {
+    let stated = |text: &str| {
+        let (_, rest) = text.split_once(STATED)?;
+        rest[..rest.find("ms")?].trim().parse::<f64>().ok()
+    };
+    let mut naming = causes.iter().map(|sum| sum.0).filter(|cause| names_pool(record, *cause));
+    let wait = naming.find_map(|cause| {
+        let kept = record.kept.iter().filter(|kept| kept.cause == Some(cause as u32));
+        stated(&record.causes[cause].message)
+            .or_else(|| kept.into_iter().find_map(|kept| stated(&kept.response)))
+    })?;
+    ((wait - takes).abs() <= NEAR * takes).then_some(wait)
 }
 
 /// Returns the number of responses that took longer than a time in ms.
@@ -210,7 +230,8 @@ pub(super) fn short_wait(record: &Record) -> Option<Said> {
         return None;
     }
     if !is_longer {
-        return Some(no_connection(seconds, from, middle, fastest, n));
+        let stated = stated_wait(record, &sums, middle);
+        return Some(no_connection(seconds, (from, middle), fastest, n, stated));
     }
     let grows = match growth(failing(seconds), &labels) {
         None if is_named => words!("They name a pool", "失败信息指明了连接池"),
@@ -244,26 +265,56 @@ pub(super) fn short_wait(record: &Record) -> Option<Said> {
 }
 
 /// Returns the finding about failures that name a pool without a free connection and are about as fast as the fastest
-/// responses, or faster: nothing shows that they waited.
-fn no_connection(seconds: &[Second], from: f64, takes: f64, fastest: f64, n: u64) -> Said {
+/// responses, or faster: nothing shows that they waited, unless they state their wait. `from` and `takes` are the 5th
+/// percentile and the median of their times in ms.
+fn no_connection(
+    seconds: &[Second],
+    (from, takes): (f64, f64),
+    fastest: f64,
+    n: u64,
+    stated: Option<f64>,
+) -> Said {
+    let may_refuse = fastest > (1.0 + NEAR) * takes || fastest < (1.0 - NEAR) * takes;
     let (takes, answer, n_words) = (time(takes), time(fastest), count(n));
+    let Words { en: wait, zh: wait_zh } = match stated {
+        Some(stated) => {
+            let stated = count(stated as u64);
+            words!(
+                "which gave up after {stated} ms, as they say",
+                "它在 {stated} ms 后放弃，如信息所述"
+            )
+        }
+        None if may_refuse => {
+            words!(
+                "which waits for {takes} at most, or not at all",
+                "它最多等待 {takes}，或根本不等待"
+            )
+        }
+        None => words!("which waits for {takes} at most", "它最多等待 {takes}"),
+    };
+    let low = stated.map_or(0.0, |stated| stated.min(from));
     found(
         "fixed_timeout",
         About::Target,
         Confidence::Statistical,
         words!(
-            "A pool had no free connection: {n_words} requests failed after {takes}, all nearly alike, where the fastest answers take {answer}. They name a pool, which waits for {takes} at most, or not at all.",
-            "连接池没有空闲连接：{n_words} 个请求在 {takes} 后失败，时间几乎相同，而最快的响应为 {answer}。失败信息指明了连接池：它最多等待 {takes}，或根本不等待。"
+            "A pool had no free connection: {n_words} requests failed after {takes}, all nearly alike, where the fastest answers take {answer}. They name a pool, {wait}.",
+            "连接池没有空闲连接：{n_words} 个请求在 {takes} 后失败，时间几乎相同，而最快的响应为 {answer}。失败信息指明了连接池：{wait_zh}。"
         ),
     )
-    .between("wait", from, "ms", Some((0.0, from)), span(seconds))
+    .between("wait", stated.unwrap_or(from), "ms", Some((low, from.max(stated.unwrap_or(from)))), span(seconds))
     .with("failed", n as f64, "requests", span(seconds))
-    .advise(words!(
-        "Let the pool wait for a connection (blockWhenExhausted and max-wait of Jedis or DBCP, connectionTimeout, pool_timeout), make it larger, or look for what holds its connections for too long.",
-        "让连接池等待连接（Jedis 或 DBCP 的 blockWhenExhausted 与 max-wait、connectionTimeout、pool_timeout）、增大连接池，或查找占用连接太久的原因。"
-    ))
+    .advise(if stated.is_some() { advice() } else { advice_on_refusal() })
     .explaining(EXPLAINED)
     .said()
+}
+
+/// Returns the advice on a pool that may not wait for a connection.
+fn advice_on_refusal() -> Words {
+    words!(
+        "Let the pool wait for a connection (blockWhenExhausted and max-wait of Jedis or DBCP, connectionTimeout, pool_timeout), make it larger, or look for what holds its connections for too long.",
+        "让连接池等待连接（Jedis 或 DBCP 的 blockWhenExhausted 与 max-wait、connectionTimeout、pool_timeout）、增大连接池，或查找占用连接太久的原因。"
+    )
 }
 
 fn advice() -> Words {
