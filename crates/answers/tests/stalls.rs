@@ -116,6 +116,47 @@ fn users_that_send_at_the_same_moments_leave_gaps_that_are_no_stops() {
     }
 }
 
+/// Returns rows of users that send together, each round when all have their answers, with the times in which the target
+/// is slow: its factor at a time in ms.
+fn rounds(users: u64, seed: u64, factor: impl Fn(u64) -> f64) -> Record {
+    let mut random = Random::new(seed);
+    let (mut rows, mut at) = (Vec::new(), 0);
+    while at < 120_000 {
+        let slow = factor(at) * (1.0 + 0.1 * random.normal()).clamp(0.7, 1.3);
+        let mut takes = || (100.0 * slow * (1.0 + 0.04 * random.normal()).max(0.5)) as u64;
+        let round: Vec<_> = (0..users).map(|_| (at, takes(), users)).collect();
+        at += round.iter().map(|row| row.1).max().unwrap_or(0) + 1;
+        rows.extend(round);
+    }
+    record_of(&mut rows)
+}
+
+#[test]
+fn users_in_step_leave_gaps_in_slow_times_that_are_no_stops() {
+    for seed in 1..=10 {
+        for users in [5, 10, 20] {
+            for (every, slow) in [(10_000, 2000), (13_000, 3000), (17_000, 4000)] {
+                let is_slow = |at: u64| at > 5000 && at % every < slow;
+                let mut record = rounds(users, seed, |at| if is_slow(at) { 5.0 } else { 1.0 });
+                assert!(!speaks(&record), "{seed} {users} {every}");
+                record.has.generator = true;
+                assert!(!speaks(&record), "{seed} {users} {every}, in a run");
+            }
+        }
+    }
+}
+
+#[test]
+fn stops_between_rounds_of_users_in_step_are_found() {
+    for seed in 1..=10 {
+        for users in [10, 20] {
+            // One round waits for the end of the stop.
+            let record = rounds(users, seed, |at| if at % 10_000 < 100 { 8.0 } else { 1.0 });
+            assert!(speaks(&record), "{seed} {users}");
+        }
+    }
+}
+
 #[test]
 fn a_long_stop_is_found_among_times_that_vary_widely() {
     let (stop, end) = (90 * S, 100 * S);

@@ -31,6 +31,11 @@ const AT_ONCE: usize = 2;
 /// Smallest share of the waiting requests that must complete in the first slots after a gap. Each user that gets a
 /// response then sends the next request.
 const WAITED: f64 = 0.8;
+/// Smallest length of the silence before the last responses before a gap, as a share of the gap, for a gap that only
+/// repeats it: users in step wait for one slow response after the other.
+const REPEATED: f64 = 0.6;
+/// Largest number of responses for each user between such a silence and the gap: one, and some that came late.
+const ONE_ROUND: f64 = 1.2;
 /// Smallest number of responses in the seconds after a gap that took longer than usual, for requests to count as having
 /// waited during the gap.
 const HELD: u64 = 3;
@@ -287,6 +292,17 @@ impl<'r> Held<'r> {
     }
 }
 
+/// True if a gap only repeats the silence before it: users who send in step get all responses of a round together, so
+/// that each round leaves a gap in a time in which the target is slow. Between two stops of the target, users get more
+/// than one response each. `quiet`: largest number of responses in a silent slot.
+fn repeats_round(slots: &[f64], gap: &Range<usize>, quiet: f64, users: f64) -> bool {
+    let is_quiet = |slot: &usize| slots[*slot] <= quiet;
+    let round = (0..gap.start).rev().take_while(|slot| !is_quiet(slot)).count();
+    let answered: f64 = slots[gap.start - round..gap.start].iter().sum();
+    let silent = (0..gap.start - round).rev().take_while(is_quiet).count();
+    round > 0 && answered <= ONE_ROUND * users && silent as f64 >= REPEATED * gap.len() as f64
+}
+
 /// Returns the indexes of the seconds in which requests end that waited during the gap. The gap is a range of slots;
 /// `seconds` is the number of all seconds.
 fn behind(gap: &Range<usize>, seconds: usize) -> Range<usize> {
@@ -317,15 +333,14 @@ fn gaps(record: &Record, seconds: &[Second], is_full: fn(&Second) -> bool) -> Ve
         // After a stop, all waiting requests complete in a burst. Users that each wait for a slow response do not.
         let burst = &slots[end..(end + BURST).min(slots.len())];
         // As many requests wait as would start during the gap, but in a closed load at most one per user.
-        let waiting = if record.has.users && !record.frame.load.open {
-            lost.min(second(end).users as f64)
-        } else {
-            0.0
-        };
+        let is_closed = record.has.users && !record.frame.load.open;
+        let users = if is_closed { second(end).users as f64 } else { 0.0 };
+        let waiting = lost.min(users);
+        let is_round = repeats_round(&slots, &(at..end), QUIET * usual, users);
         let answered = |slots: &[f64]| slots.iter().sum::<f64>();
         let at_once = answered(burst) >= AGAIN * usual * burst.len() as f64
             && answered(&burst[..burst.len().min(AT_ONCE)]) >= WAITED * waiting;
-        if lost >= MISSING && length <= LONGEST && at_once && !own {
+        if lost >= MISSING && length <= LONGEST && at_once && !is_round && !own {
             gaps.push(at..end);
         }
         at = end + 1;
