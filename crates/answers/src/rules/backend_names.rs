@@ -133,10 +133,7 @@ fn is_one_word(value: &str) -> bool {
 }
 
 fn compare_values() -> Words {
-    words!(
-        "Ask what the values name. If they name servers of one service, take this one out and look at its host, its version and its log. If they name different services, give their requests names of their own in the plan.",
-        "请确认这些值代表什么。若为同一服务的服务器，摘除该服务器并检查其主机、版本和日志。若为不同的服务，请在计划中为各自的请求分别命名。"
-    )
+    words!(backend_names_advice)
 }
 
 /// True if kept responses name more than one backend.
@@ -247,29 +244,19 @@ fn ill(record: &Record, header: &str, backends: &Backends, are_alike: bool) -> O
         let said = slow(&mine, &others).map(|(slow, usual)| {
             let (slow, usual, n) = (time(slow), time(usual), mine.len());
             if !are_alike {
-                return words!(
-                    "Responses with {header}: {value} are slow: they take {slow} at the median, those with other values {usual} ({n} of {all} responses kept at random have this value).",
-                    "带 {header}: {value} 的响应慢：中位数 {slow}，其他取值的响应为 {usual}（随机保留的 {all} 个响应中有 {n} 个带有它）。"
-                );
+                return words!(value_is_slow(header, value, slow, usual, n, all));
             }
-            words!(
-                "One of {total} backends is slow: {header}: {value} takes {slow} at the median, the others {usual} ({n} of {all} responses kept at random come from it).",
-                "{total} 个后端中有一个慢：{header}: {value} 中位数 {slow}，其他为 {usual}（随机保留的 {all} 个响应中有 {n} 个来自它）。"
-            )
+            words!(backend_by_value_is_slow(total, header, value, slow, usual, n, all))
         });
-        let said = said.or_else(|| fails(&mine, &others).map(|(bad, usual)| {
-            let (bad, usual, n) = (percent(bad), percent(usual), mine.len());
-            if !are_alike {
-                return words!(
-                    "Responses with {header}: {value} fail: {bad} of them, and {usual} of those with other values ({n} of {all} responses kept at random have this value).",
-                    "带 {header}: {value} 的响应出错：失败 {bad}，其他取值的响应为 {usual}（随机保留的 {all} 个响应中有 {n} 个带有它）。"
-                );
-            }
-            words!(
-                "One of {total} backends fails: {header}: {value} fails {bad} of its responses, the others {usual} ({n} of {all} responses kept at random come from it).",
-                "{total} 个后端中有一个出错：{header}: {value} 的响应失败 {bad}，其他为 {usual}（随机保留的 {all} 个响应中有 {n} 个来自它）。"
-            )
-        }))?;
+        let said = said.or_else(|| {
+            fails(&mine, &others).map(|(bad, usual)| {
+                let (bad, usual, n) = (percent(bad), percent(usual), mine.len());
+                if !are_alike {
+                    return words!(value_fails(header, value, bad, usual, n, all));
+                }
+                words!(backend_by_value_fails(total, header, value, bad, usual, n, all))
+            })
+        })?;
         Some(finding(record, said, &mine, &others))
     })
 }

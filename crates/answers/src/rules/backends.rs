@@ -173,21 +173,15 @@ pub(super) fn backend_uneven(record: &Record) -> Said {
     }
     if groups.is_empty() && !has_names(record) {
         if record.has.classes && !is_known {
-            return lacks!(run: "the labels that each address served", "每个地址所服务的标签");
+            return lacks!(run: labels_of_each_address);
         }
-        return lacks!(
-            "more than one address, or value of a response header, of the same service",
-            "同一服务的多个地址或响应头取值"
-        );
+        return lacks!(several_addresses_or_header_values);
     }
     groups.iter().find_map(|group| unused(record, group)).unwrap_or(Said::Nothing)
 }
 
 fn take_out() -> Words {
-    words!(
-        "Take that backend out and look at its host, its version and its log; the figures of all backends together hide the others.",
-        "摘除该后端并检查其主机、版本和日志；所有后端合计的数据掩盖了其他后端。"
-    )
+    words!(backend_advice)
 }
 
 fn ill(record: &Record, group: &[Backend<'_>]) -> Option<Said> {
@@ -219,17 +213,11 @@ fn ill(record: &Record, group: &[Backend<'_>]) -> Option<Said> {
         let said: Words;
         let (metric, value, unit) = if mine >= SLOWER * worst && mine - worst >= 1.0 {
             let (slow, usual) = (time(mine), time(theirs));
-            said = words!(
-                "One of {total} backends is slow: {name} takes {slow} at the median, the others {usual} ({n} requests went to it).",
-                "{total} 个后端中有一个慢：{name} 中位数 {slow}，其他为 {usual}（有 {n} 个请求发往它）。"
-            );
+            said = words!(backend_is_slow(total, name, slow, usual, n));
             ("median_ratio", mine / theirs.max(1e-3), "times")
         } else if backend.fails_beside(rest_failing) {
             let (bad, usual) = (percent(backend.failing()), percent(rest_failing));
-            said = words!(
-                "One of {total} backends fails: {name} fails {bad} of its {n} requests, the others at most {usual}.",
-                "{total} 个后端中有一个出错：{name} 的 {n} 个请求失败 {bad}，其他最多 {usual}。"
-            );
+            said = words!(backend_fails(total, name, bad, n, usual));
             ("error_share", backend.failing(), "share")
         } else {
             continue;
@@ -268,16 +256,10 @@ fn unused(record: &Record, group: &[Backend<'_>]) -> Option<Said> {
             "backend_uneven",
             About::Target,
             Confidence::Hint,
-            words!(
-                "Requests are uneven over {total} backends: {name} got {share}, an even share would be {expected}.",
-                "请求在 {total} 个后端上分布不均：{name} 得到 {share}，均分应为 {expected}。"
-            ),
+            words!(backends_are_uneven(total, name, share, expected)),
         )
         .with("share", off.count as f64 / all as f64, "share", span(whole(record)))
-        .advise(words!(
-            "If no weights or sticky sessions are meant: look at the balancer's rule (ip_hash sees one generator as one client; use more source addresses), and at names cached by the client.",
-            "如果没有设置权重或会话保持：检查均衡规则（ip_hash 把一台负载机视为一个客户端；请使用更多源地址）以及客户端缓存的域名。"
-        ))
+        .advise(words!(backends_uneven_advice))
         .said(),
     )
 }

@@ -8,9 +8,9 @@ use stats::grouped::percent;
 use stats::hist::{Hist, layout};
 
 use super::figures::{mix, span, steady, without};
-use super::say::{found, lacks, time, words};
+use super::say::{found, lacks, size, time, words};
 use super::{realism, run::Run};
-use crate::verdict::{About, Confidence, Said};
+use crate::verdict::{About, Confidence, Said, Words};
 
 /// Number of bins of the smoothed histogram for each doubling of the time.
 const PER_OCTAVE: f64 = 6.0;
@@ -41,7 +41,7 @@ struct Modes {
 pub(super) fn bimodal(run: &Run<'_>) -> Said {
     let (record, seconds) = (run.record(), steady(run));
     if seconds.len() < SECONDS {
-        return lacks!("30 s under the same load", "30 秒不变的负载");
+        return lacks!(thirty_seconds_of_same_load);
     }
     // A cause that another rule reports is not reported again.
     if run.finds("backend_uneven") || run.finds("stalls") {
@@ -82,23 +82,17 @@ pub(super) fn bimodal(run: &Run<'_>) -> Said {
         }
         let (fast, slow, share) = (time(modes.fast), time(modes.slow), percent(modes.slow_share));
         let name = &label.name;
-        let (by, by_zh) = distinguished(record, at, &modes).unwrap_or_default();
+        let by = distinguished(record, at, &modes).unwrap_or_default();
         return found(
             "bimodal",
             About::Target,
             Confidence::Statistical,
-            words!(
-                "\"{name}\" has two kinds of answers: around {fast}, and around {slow} ({share} of them){by}. Means and percentiles between the two describe neither.",
-                "“{name}”有两类响应：约 {fast} 和约 {slow}（占 {share}）{by_zh}。介于两者之间的均值和百分位数不代表任何一类。"
-            ),
+            words!(bimodal_found(name, fast, slow, share, by)),
         )
         .with("fast", modes.fast, "ms", span(seconds))
         .with("slow", modes.slow, "ms", span(seconds))
         .with("slow_share", modes.slow_share, "share", span(seconds))
-        .advise(words!(
-            "Find out what the slow ones have in common: a cache miss, other data, a second query, a new connection, another backend. Give the two names of their own in the plan if it can tell them.",
-            "找出慢响应的共同点：缓存未命中、不同数据、额外查询、新连接、另一个后端。如果计划能区分，请给两类不同的名称。"
-        ))
+        .advise(words!(bimodal_advice))
         .said();
     }
     Said::Nothing
@@ -174,8 +168,8 @@ fn modes(hist: &Hist, step_us: u64) -> Option<Modes> {
     found.map(|(_, modes)| modes)
 }
 
-/// Returns a property of kept samples that distinguishes the two modes, in both languages.
-fn distinguished(record: &Record, label: usize, modes: &Modes) -> Option<(String, String)> {
+/// Returns a property of kept samples that distinguishes the two modes, as a phrase.
+fn distinguished(record: &Record, label: usize, modes: &Modes) -> Option<Words> {
     let kept: Vec<&Kept> = record
         .kept
         .iter()
@@ -191,28 +185,21 @@ fn distinguished(record: &Record, label: usize, modes: &Modes) -> Option<(String
         agree as f64 >= EXPLAINS * kept.len() as f64
     };
     if split(&|kept| !kept.reused) {
-        return Some((": the slow ones open a connection".into(), "：慢的需要新建连接".into()));
+        return Some(words!(slow_open_connection));
     }
     let first = kept.iter().find(|kept| is_slow(kept))?;
     if split(&|kept| kept.code == first.code) {
         let code = &first.code;
-        return Some((
-            format!(": the slow ones have the code {code}"),
-            format!("：慢的响应码为 {code}"),
-        ));
+        return Some(words!(slow_have_code(code)));
     }
     if split(&|kept| kept.address == first.address) {
         let address = &first.address;
-        return Some((
-            format!(": the slow ones come from {address}"),
-            format!("：慢的来自 {address}"),
-        ));
+        return Some(words!(slow_come_from(address)));
     }
     let same_size = |kept: &Kept| kept.received.abs_diff(first.received) * 50 <= first.received;
     split(&same_size).then(|| {
-        let size = stats::grouped::bytes(first.received);
-        let size_zh = stats::grouped::bytes_zh(first.received);
-        (format!(": the slow ones have {size}"), format!("：慢的大小为 {size_zh}"))
+        let size = size(first.received);
+        words!(slow_have_size(size))
     })
 }
 

@@ -12,7 +12,7 @@ use super::figures::{
     causes, deviation, hist, median, mix_differs, ms, requests, service, span, whole,
 };
 use super::say::{found, time, words};
-use crate::verdict::{About, Confidence, Said};
+use crate::verdict::{About, Confidence, Said, Words};
 
 /// Failed share of a second's requests from which the second counts as failing.
 const FAILING: f64 = 0.5;
@@ -85,22 +85,16 @@ pub(super) fn circuit_breaker(record: &Record) -> Said {
     let (n, each) = (count(runs.len() as u64), time(length * 1000.0));
     let (quick, usual) = (time(failed), time(good));
     let part = percent(is_failing.iter().filter(|f| **f).count() as f64 / is_failing.len() as f64);
-    let (even, even_zh) = even_intervals(seconds);
+    let even = even_intervals(seconds);
     found(
         "circuit_breaker",
         About::Target,
         Confidence::Statistical,
-        words!(
-            "Failures come in {n} bursts of about {each} each, {part} of the time, and fail in {quick} where answers take {usual}: a circuit breaker opens, or load is shed.{even} {text}",
-            "失败成段出现：{n} 段，每段约 {each}，占总时间 {part}；失败只需 {quick}，而正常响应需 {usual}：熔断器打开或在卸载负载。{even_zh}{text}"
-        ),
+        words!(breaker_found(n, each, part, quick, usual, even, text)),
     )
     .with("runs", runs.len() as f64, "times", span(seconds))
     .with("length", length, "s", span(seconds))
-    .advise(words!(
-        "Look for a breaker or a health check in the gateway or in a client behind the service, and for what opens it.",
-        "查找网关或服务后端客户端中的熔断器或健康检查，以及触发它的原因。"
-    ))
+    .advise(words!(breaker_advice))
     .explaining(&["errors_named", "bimodal", "step_change", "reset_under_load", "plan_fault"])
     .said()
 }
@@ -113,15 +107,12 @@ fn names_breaker(cause: &CauseName) -> bool {
 }
 
 /// Returns the sentence about failures at even intervals; empty if the intervals are not even.
-fn even_intervals(seconds: &[Second]) -> (String, String) {
+fn even_intervals(seconds: &[Second]) -> Words {
     let Some(period) = period(seconds, |second| second.all.errors) else {
-        return Default::default();
+        return Words::default();
     };
     let every = time(period.every_s * 1000.0);
-    (
-        format!(" They begin every {every}, as those of a job would."),
-        format!("每 {every} 开始一次，定时任务也会如此。"),
-    )
+    words!(breaker_at_intervals(every))
 }
 
 /// True if responses are slower than usual just before most periods of failures: slow responses open a breaker.

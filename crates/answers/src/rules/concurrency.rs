@@ -22,7 +22,7 @@ use super::figures::{
 use super::light::{is_answered, loaded};
 use super::pace::{self, nothing_or_lacks};
 use super::run::Run;
-use super::say::{counted, found, lacks, number, time, words};
+use super::say::{capitalized, counted, found, lacks, number, time, words};
 use super::{
     defaults,
     errors::per_second,
@@ -151,8 +151,7 @@ struct Workers {
 /// A formatted number of workers: a whole number with an interval, or a range of numbers.
 struct Shown {
     k: String,
-    range: String,
-    range_zh: String,
+    range: Words,
 }
 
 impl Workers {
@@ -165,16 +164,16 @@ impl Workers {
         };
         let Some(k) = known else {
             let k = between(self.low.floor(), self.high.ceil());
-            return Shown { k, range: String::new(), range_zh: String::new() };
+            return Shown { k, range: Words::default() };
         };
         let (low, high) = (self.low.ceil().min(k), self.high.floor().max(k));
-        let (range, range_zh) = if low < high {
+        let range = if low < high {
             let between = between(low, high);
-            (format!(" ({between})"), format!("（{between}）"))
+            words!(range_of_workers(between))
         } else {
-            Default::default()
+            Words::default()
         };
-        Shown { k: count(k as u64), range, range_zh }
+        Shown { k: count(k as u64), range }
     }
 
     /// Returns the whole number in the 99 % interval, if it contains exactly one.
@@ -205,10 +204,7 @@ fn lacks_full_load(record: &Record) -> Option<Said> {
 }
 
 fn few_seconds() -> Said {
-    lacks!(
-        "30 s under the full load behind a light one: run with --ramp 30s --hold 30s",
-        "轻负载之后 30 秒的满负载：使用 --ramp 30s --hold 30s 运行"
-    )
+    lacks!(thirty_seconds_of_full_load)
 }
 
 /// The seconds in which the target is fully loaded, if its rate is flat.
@@ -502,7 +498,7 @@ fn by_pairs(busy: &[Second], rate: f64, flying: f64) -> Option<Workers> {
 pub(super) fn concurrency_limit(run: &Run<'_>) -> Said {
     let record = run.record();
     if requests(whole(record)) < 100 {
-        return lacks!("100 requests", "100 个请求");
+        return lacks!(hundred_requests);
     }
     if run.finds("rate_limit") || pace::is_planned(record) {
         return Said::Nothing;
@@ -539,24 +535,18 @@ fn finding(record: &Record, w: &Workers) -> Finding {
     let nearest = only.unwrap_or_else(|| w.k.round().max(1.0));
     let is_narrow = w.high - w.low <= 2.0 * NEAR * nearest;
     let is_near = only.is_some() || is_narrow && (w.k - nearest).abs() <= NEAR * nearest;
-    let Shown { k, range, range_zh } = w.shown(is_near.then_some(nearest));
-    let Words { en: of, zh: of_zh } = of(record, &w.labels);
+    let Shown { k, range } = w.shown(is_near.then_some(nearest));
+    let of = of(record, &w.labels);
     let (product, about) = (counted(w.k), if is_near { "" } else { "about " });
     let (noun, workers) = if k == "1" { ("request", "worker") } else { ("requests", "workers") };
-    let (or_fail, or_fail_zh) = if w.fails { (" or fail", "或失败") } else { ("", "") };
+    let or_fail = if w.fails { words!(or_fail) } else { Words::default() };
     let (rate, alone) = (per_second(w.rate), time(w.alone));
     let (rate_small, flying) = (number(w.rate), counted(w.in_flight));
     let rate = if w.rate < 10.0 { rate_small } else { rate };
     let words = if w.by_pairs {
-        words!(
-            "The target works on about {k} {noun}{of} at once{range}. More users only wait longer{or_fail}: {flying} were in flight, and the rate stays at {rate}/s; answers come apart from each other as from {k} {workers} of {alone} each.",
-            "被测系统同时只处理约 {k} 个{of_zh}请求{range_zh}。更多用户只会等待更久{or_fail_zh}：在途 {flying} 个，而速率停在 {rate}/s；响应的间隔如同由 {k} 个工作者、每个耗时 {alone} 给出。"
-        )
+        words!(concurrency_by_spacing(k, noun, of, range, or_fail, flying, rate, workers, alone))
     } else {
-        words!(
-            "The target works on about {k} {noun}{of} at once{range}. More users only wait longer{or_fail}: {rate} requests/s × {alone} alone ≈ {product}, while {flying} were in flight.",
-            "被测系统同时只处理约 {k} 个{of_zh}请求{range_zh}。更多用户只会等待更久{or_fail_zh}：{rate} 请求/s × 单独 {alone} ≈ {product}，而在途 {flying} 个。"
-        )
+        words!(concurrency_by_product(k, noun, of, range, or_fail, rate, alone, product, flying))
     };
     let confidence = if w.by_pairs { Confidence::Statistical } else { Confidence::Arithmetic };
     let finding = found("concurrency_limit", About::Target, confidence, words)
@@ -565,10 +555,7 @@ fn finding(record: &Record, w: &Workers) -> Finding {
         .with("alone", w.alone, "ms", span(seconds))
         .with("in_flight", w.in_flight, "requests", span(seconds))
         .advise(defaults::beside(
-            words!(
-                "Look for a limit of {about}{k} that a request holds for all of its time, or a smaller one that it holds for a part of it (the network or another service takes the rest): worker or I/O threads, a pool of connections behind the target, processors, a lock.",
-                "查找数值为 {k}、请求全程占用的限制，或数值更小、请求只在部分时间占用的限制（其余时间花在网络或其他服务上）：工作线程或 I/O 线程、后端连接池、处理器数、锁。"
-            ),
+            words!(concurrency_advice(about, k)),
             if is_near { nearest } else { 0.0 },
         ))
         .explaining(&["plateau", "warmup_unfinished", "drift", "bimodal", "late_starts"]);
@@ -580,28 +567,18 @@ fn finding(record: &Record, w: &Workers) -> Finding {
 fn with_causes(record: &Record, w: &Workers, k: &str, rate: &str, mut finding: Finding) -> Finding {
     let host = full_host(record);
     if k == "1" {
-        finding.advice = words!(
-            "Look for a lock, a single worker, a single thread that never rests (top -H), a single connection behind the target, or a limit of the rate that delays requests to {rate}/s.",
-            "查找锁、单个工作者、一直忙碌的单个线程（top -H）、后端的单个连接，或把请求延迟到 {rate}/s 的限流。"
-        );
+        finding.advice = words!(single_worker_advice(rate));
         if let Some(thread) = lone_thread(record) {
-            let Words { en, zh } = thread.clause();
-            let (first, rest) = en.split_at(1);
-            finding.words.en += &format!(" {}{rest}.", first.to_uppercase());
-            finding.words.zh += &format!("{zh}。");
+            let clause = capitalized(thread.clause());
+            finding.words.push(&words!(one_thread_sentence(clause)));
             finding = thread.explain(finding);
         }
     }
     if k != "1" && !w.by_pairs && host.is_none() && are_even(record, w) {
-        let Words { en, zh } = rate_limit::or_delayed(rate);
-        finding.words.en += &en;
-        finding.words.zh += &zh;
+        finding.words.push(&rate_limit::or_delayed(rate));
     }
     if let Some((host, share)) = host {
-        finding.advice = words!(
-            "The processors of {host} are full ({share}): give it more, or make a request cheaper.",
-            "主机 {host} 的处理器已满（{share}）：增加处理器，或降低每个请求的开销。"
-        );
+        finding.advice = words!(full_processors_advice(host, share));
     }
     clear(record, finding)
 }
@@ -638,10 +615,7 @@ fn clear(record: &Record, finding: Finding) -> Finding {
     let share = opening as f64 / all as f64;
     if record.has.phases && share < 0.05 {
         let share = percent(share);
-        finding = finding.rules_out(words!(
-            "opening connections ({share} of the response time)",
-            "建立连接（占响应时间 {share}）"
-        ));
+        finding = finding.rules_out(words!(opening_connections_share(share)));
     }
     finding
 }
@@ -670,7 +644,7 @@ fn hosts(record: &Record) -> Vec<(String, f64)> {
 pub(super) fn plateau(run: &Run<'_>) -> Said {
     let record = run.record();
     if !record.has.users {
-        return lacks!("the number of users", "用户数");
+        return lacks!(number_of_users);
     }
     // A finding about the number of workers says more than a plateau, and so does a finding about a rate limit.
     if run.finds("concurrency_limit") || run.finds("rate_limit") || pace::is_planned(record) {
@@ -695,35 +669,23 @@ pub(super) fn plateau(run: &Run<'_>) -> Said {
     let (from, to, each) = (low.round(), high.round(), per_second(rate));
     let (before, after) = (time(flat[0].mean), time(flat[flat.len() - 1].mean));
     let thread = lone_thread(record);
-    let clause = thread.as_ref().map_or_else(|| words!("", ""), OneThread::clause);
-    let (alone, alone_zh) = (clause.en, clause.zh);
+    let alone = thread.as_ref().map(OneThread::clause).unwrap_or_default();
     let said: Words = match (full_host(record), hosts(record).is_empty()) {
-        (Some((host, share)), _) => words!(
-            "The rate does not grow beyond {each}/s: from {from} to {to} users only the response time does ({before} to {after}). The processors of {host} are full ({share}).",
-            "速率不再超过 {each}/s：从 {from} 到 {to} 个用户，只有响应时间在增长（{before} 到 {after}）。主机 {host} 的处理器已满（{share}）。"
-        ),
-        _ if thread.is_some() => words!(
-            "The rate does not grow beyond {each}/s: from {from} to {to} users only the response time does ({before} to {after}), and {alone}.",
-            "速率不再超过 {each}/s：从 {from} 到 {to} 个用户，只有响应时间在增长（{before} 到 {after}）；{alone_zh}。"
-        ),
-        (None, false) => words!(
-            "The rate does not grow beyond {each}/s: from {from} to {to} users only the response time does ({before} to {after}), and no watched host's processors are full: look at the network, pools and locks.",
-            "速率不再超过 {each}/s：从 {from} 到 {to} 个用户，只有响应时间在增长（{before} 到 {after}），而被监视的主机处理器都未满：请检查网络、连接池和锁。"
-        ),
-        (None, true) => words!(
-            "The rate does not grow beyond {each}/s: from {from} to {to} users only the response time does ({before} to {after}).",
-            "速率不再超过 {each}/s：从 {from} 到 {to} 个用户，只有响应时间在增长（{before} 到 {after}）。"
-        ),
+        (Some((host, share)), _) => {
+            words!(plateau_with_full_processors(each, from, to, before, after, host, share))
+        }
+        _ if thread.is_some() => {
+            words!(plateau_with_other_limit(each, from, to, before, after, alone))
+        }
+        (None, false) => words!(plateau_without_full_processors(each, from, to, before, after)),
+        (None, true) => words!(plateau_found(each, from, to, before, after)),
     };
     let at = (flat[0].at_ms, flat[flat.len() - 1].at_ms);
     let finding = found("plateau", About::Target, Confidence::Statistical, said)
         .between("rate", rate, "1/s", Some((rate - width, rate + width)), at)
         .with("users_from", low, "users", at)
         .with("users_to", high, "users", at)
-        .advise(words!(
-            "Watch the target's hosts (--watch NAME=URL) to see whose processors are full, and begin the run with one user: then the verdict can tell how many requests the target works on at once.",
-            "监视被测主机（--watch NAME=URL）以查看谁的处理器已满；以一个用户开始运行，就能得出它同时处理的请求数。"
-        ))
+        .advise(words!(plateau_advice))
         .explaining(&["warmup_unfinished", "drift"]);
     let finding = thread.iter().fold(finding, |finding, thread| thread.explain(finding));
     clear(record, finding).said()

@@ -8,7 +8,7 @@ use super::down::downs;
 use super::errors::reads;
 use super::figures::{causes, classes, counter, hist, ms, requests, service, span, sum};
 use super::say::{found, lacks, words};
-use crate::verdict::{About, Confidence, Finding, Said};
+use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 /// Share of requests on a reused connection from which there is no finding.
 const REUSE: f64 = 0.5;
@@ -56,7 +56,7 @@ fn needed(record: &Record) -> u64 {
 
 pub(super) fn connection_churn(record: &Record) -> Said {
     if !record.has.connections {
-        return lacks!(run: "counters of connections", "连接计数");
+        return lacks!(run: counters_of_connections);
     }
     let seconds = &record.seconds;
     let n = |c| counter(seconds, c);
@@ -82,19 +82,18 @@ pub(super) fn connection_churn(record: &Record) -> Said {
     let (opened_words, all_words) = (count(opened), count(all));
     let (again, cost_words) = (percent(reuse), percent(cost));
     let share = percent(by_peer as f64 / closes);
-    let of = format!("{opened_words} connections for {all_words} requests, {again} reused");
-    let of_zh = format!("{all_words} 个请求用了 {opened_words} 个连接，复用 {again}");
+    let of = words!(connections_for_requests(opened = opened_words, all = all_words, again));
     let mut finding = if new_user as f64 >= MOST * closes {
         if cost < COSTS {
             return Said::Nothing;
         }
-        closed_for_new_users(&of, &of_zh, &cost_words)
+        closed_for_new_users(&of, &cost_words)
     } else if by_plan as f64 >= MOST * closes {
-        closed_by_plan(&of, &of_zh, &cost_words)
+        closed_by_plan(&of, &cost_words)
     } else if by_peer as f64 >= MOST * closes {
-        closed_by_target(&of, &of_zh, &share, &cost_words)
+        closed_by_target(&of, &share, &cost_words)
     } else {
-        not_kept(&of, &of_zh, &cost_words)
+        not_kept(&of, &cost_words)
     };
     if cost < COSTS && finding.about == About::Test {
         finding.confidence = Confidence::Hint;
@@ -157,93 +156,55 @@ fn stale(record: &Record) -> Option<Finding> {
             "connection_churn",
             About::Target,
             Confidence::Certain,
-            words!(
-                "The target closes kept connections between two requests without announcing it: {n_words} of {of} requests failed because theirs was closed already. {text}",
-                "被测系统在两次请求之间未作声明就关闭保持的连接：{of} 个请求中有 {n_words} 个因连接已被关闭而失败。{text}"
-            ),
+            words!(stale_connections_found(n_words, of, text)),
         )
         .with("stale", met as f64, "requests", span)
         .with("known_closed", known as f64, "requests", span)
         .with("stale_share", met as f64 / all.max(1) as f64, "share", span)
-        .rules_out(words!(
-            "the work of the target: these requests were never answered, and failed at once",
-            "被测系统的处理：这些请求没有得到响应，立即失败"
-        ))
-        .advise(words!(
-            "Let the server keep connections for longer than users pause (keepalive_timeout), or say when it closes them (Connection: close). Browsers send such a request again; httpclient4.retrycount=1 lets the plan do so.",
-            "让服务器保持连接的时间长于用户的停顿（keepalive_timeout），或在关闭时声明（Connection: close）。浏览器会重发此类请求；httpclient4.retrycount=1 可让计划也这样做。"
-        ))
+        .rules_out(words!(stale_connections_not_work_of_target))
+        .advise(words!(stale_connections_advice))
         .explaining(&["errors_named", "bimodal", "plan_fault"]),
     )
 }
 
-fn closed_for_new_users(of: &str, of_zh: &str, cost: &str) -> Finding {
+fn closed_for_new_users(of: &Words, cost: &str) -> Finding {
     found(
         "connection_churn",
         About::Test,
         Confidence::Certain,
-        words!(
-            "The plan makes every iteration a new user: {of}; opening them is {cost} of the response time.",
-            "计划把每次迭代当作新用户：{of_zh}；建立连接占响应时间的 {cost}。"
-        ),
+        words!(churn_by_new_users(of, cost)),
     )
-    .advise(words!(
-        "Keep it if your users are new each time; else tick \"Same user on each iteration\" in the thread group.",
-        "如果真实用户每次都是新的，请保持；否则在线程组勾选“Same user on each iteration”。"
-    ))
+    .advise(words!(churn_by_new_users_advice))
 }
 
-fn closed_by_target(of: &str, of_zh: &str, share: &str, cost: &str) -> Finding {
+fn closed_by_target(of: &Words, share: &str, cost: &str) -> Finding {
     found(
         "connection_churn",
         About::Target,
         Confidence::Arithmetic,
-        words!(
-            "The target does not keep connections: {of}, {share} closed by the target; opening them is {cost} of the response time.",
-            "被测系统不保持连接：{of_zh}，{share} 由被测系统关闭；建立连接占响应时间的 {cost}。"
-        ),
+        words!(churn_by_target(of, share, cost)),
     )
-    .advise(words!(
-        "Turn on keep-alive in the server or the proxy before it, for longer than users pause; look for Connection: close in its answers and for a small limit of requests per connection.",
-        "在服务器或其前面的代理上打开 keep-alive，且保持时间长于用户的停顿；查看响应中的 Connection: close 以及每连接请求数上限是否过小。"
-    ))
+    .advise(words!(churn_by_target_advice))
 }
 
-fn closed_by_plan(of: &str, of_zh: &str, cost: &str) -> Finding {
-    found(
-        "connection_churn",
-        About::Test,
-        Confidence::Certain,
-        words!(
-            "The plan asks for no kept connections (Connection: close): {of}; opening them is {cost} of the response time.",
-            "计划要求不保持连接（Connection: close）：{of_zh}；建立连接占响应时间的 {cost}。"
-        ),
-    )
-    .advise(words!(
-        "Tick \"Use KeepAlive\" in the samplers, and take a header \"Connection: close\" out of the plan, unless real users do the same.",
-        "在采样器中勾选“Use KeepAlive”，并去掉计划中的“Connection: close”请求头，除非真实用户也这样。"
-    ))
+fn closed_by_plan(of: &Words, cost: &str) -> Finding {
+    found("connection_churn", About::Test, Confidence::Certain, words!(churn_by_plan(of, cost)))
+        .advise(words!(churn_by_plan_advice))
 }
 
-fn not_kept(of: &str, of_zh: &str, cost: &str) -> Finding {
+fn not_kept(of: &Words, cost: &str) -> Finding {
     found(
         "connection_churn",
         About::Test,
         Confidence::Arithmetic,
-        words!(
-            "Connections are not kept: {of}, most of them closed by the generator; opening them is {cost} of the response time.",
-            "连接没有保持：{of_zh}，大部分由负载机关闭；建立连接占响应时间的 {cost}。"
-        ),
+        words!(churn_by_generator(of, cost)),
     )
-    .advise(words!(
-        "Look for samples that end at time limits, for cancelled answers, and for a short time to live of connections (httpclient4.time_to_live) in the plan's properties.",
-        "检查因超时结束的样本、被取消的响应，以及计划属性中过短的连接存活时间（httpclient4.time_to_live）。"
-    ))
+    .advise(words!(churn_by_generator_advice))
 }
 
 pub(super) fn tls_cost(record: &Record) -> Said {
     if !record.has.connections {
-        return lacks!(run: "counters of TLS handshakes", "TLS 握手计数");
+        return lacks!(run: counters_of_tls_handshakes);
     }
     let seconds = &record.seconds;
     let n = |c| counter(seconds, c);
@@ -265,19 +226,13 @@ pub(super) fn tls_cost(record: &Record) -> Said {
         "tls_cost",
         About::Run,
         Confidence::Arithmetic,
-        words!(
-            "TLS handshakes are {of_time} of the response time and {of_cpu} of the generator's processor time: {handshakes} of them, {whole} full and {again} resumed.",
-            "TLS 握手占响应时间的 {of_time}、负载机处理器时间的 {of_cpu}：共 {handshakes} 次，其中完整 {whole} 次，恢复 {again} 次。"
-        ),
+        words!(tls_cost_found(of_time, of_cpu, handshakes, whole, again)),
     )
     .with("handshakes", all as f64, "handshakes", span)
     .with("full", full as f64, "handshakes", span)
     .with("tls_time_share", time, "share", span)
     .with("tls_cpu_share", cpu, "share", span)
-    .advise(words!(
-        "If real users keep their connections, let the plan keep them (same user on each iteration, https.sessioncontext.shared); else allow resumption at the target, and give the generator more processors.",
-        "如果真实用户会保持连接，请让计划也保持（same user on each iteration、https.sessioncontext.shared）；否则在被测系统启用会话恢复，并给负载机更多处理器。"
-    ))
+    .advise(words!(tls_cost_advice))
     .explaining(&["connection_churn"])
     .said()
 }

@@ -22,7 +22,7 @@ use super::one_thread::one_thread;
 use super::pace::{self, nothing_or_lacks};
 use super::regular::are_regular;
 use super::run::Run;
-use super::say::{found, lacks, time, words};
+use super::say::{capitalized, found, lacks, time, words};
 use super::slows::slows_by_itself;
 use crate::shared::shared;
 use crate::verdict::{About, Confidence, Finding, Said, Words};
@@ -102,7 +102,7 @@ const RAMP: usize = 25;
 pub(super) fn constant_load(run: &Run<'_>) -> Said {
     let record = run.record();
     if !record.has.users {
-        return lacks!("the number of users", "用户数");
+        return lacks!(number_of_users);
     }
     // The findings of `rate_limit`, `concurrency_limit`, `plateau` and `bandwidth` describe the same metrics in
     // more detail.
@@ -115,7 +115,7 @@ pub(super) fn constant_load(run: &Run<'_>) -> Said {
     }
     let seconds = with_queue(steady(record));
     if seconds.len() < SECONDS || requests(seconds) < SAMPLES {
-        return lacks!("10 s and 100 requests under the same load", "10 秒不变的负载和 100 个请求");
+        return lacks!(ten_seconds_of_same_load);
     }
     let failed = sum(seconds, |s| s.all.errors) as f64 / requests(seconds) as f64;
     // A rate set by the plan is not a limit of the target.
@@ -166,20 +166,14 @@ fn known(seconds: &[Second]) -> Words {
     let users = mean(&seconds.iter().map(|s| s.users as f64).collect::<Vec<_>>()).round() as u64;
     let (each, n, noun) =
         (per_second(rate(seconds)), count(users), if users == 1 { "user" } else { "users" });
-    words!("{each}/s at {n} {noun}", "{n} 个用户时 {each}/s")
+    words!(rate_at_users(each, n, noun))
 }
 
 fn finding(record: &Record, seconds: &[Second], said: Words) -> Finding {
     let advice = if missing_light_load(record).is_some() {
-        words!(
-            "Start with few users (--ramp 30s --hold 30s), or let throng capacity search: then the verdict can tell the highest rate and the number of requests worked on at once.",
-            "从少量用户开始（--ramp 30s --hold 30s），或用 throng capacity 搜索：就能得出不再增长的速率和同时处理的请求数。"
-        )
+        words!(constant_load_advice_without_light_load)
     } else {
-        words!(
-            "Let the users start more slowly (--ramp 30s --hold 30s), or let throng capacity search for the limit.",
-            "让用户启动得更慢（--ramp 30s --hold 30s），或用 throng capacity 搜索极限。"
-        )
+        words!(constant_load_advice)
     };
     found(ID, About::Target, Confidence::Statistical, said)
         .with("rate", rate(seconds), "1/s", span(seconds))
@@ -190,11 +184,8 @@ fn finding(record: &Record, seconds: &[Second], said: Words) -> Finding {
 /// Returns the finding about fully used processors of a watched host while the load does not change.
 fn full_processors(record: &Record, seconds: &[Second]) -> Option<Finding> {
     let (host, share) = concurrency::full_host(record)?;
-    let Words { en, zh } = known(seconds);
-    let said = words!(
-        "{en}, and the processors of {host} are full ({share}): more users would probably only wait. Run with --ramp 30s --hold 30s, or throng capacity, to see the limit.",
-        "{zh}，主机 {host} 的处理器已满（{share}）：更多用户很可能只会等待。使用 --ramp 30s --hold 30s 或 throng capacity 查看极限。"
-    );
+    let load = known(seconds);
+    let said = words!(constant_load_with_full_processors(load, host, share));
     Some(finding(record, seconds, said).explaining(&["bimodal"]))
 }
 
@@ -230,34 +221,25 @@ fn waiting(record: &Record, seconds: &[Second], is_steady: bool) -> Option<Findi
     if record.has.phases && receive > BEHIND * (waits.usual - waits.first) {
         return None;
     }
-    let Words { en, zh } = known(seconds);
+    let load = known(seconds);
     let (usual, first) = (time(waits.usual), time(waits.first));
-    let Words { en: of, zh: of_zh } = if several {
+    let of = if several {
         let name = &record.labels[waits.label].name;
         let share = percent(weights[waits.label] as f64 / all as f64);
-        words!(
-            "{share} of the response time passes in \"{name}\". Most of its {usual}",
-            "响应时间的 {share} 用于“{name}”。其 {usual} 中的大部分"
-        )
+        words!(most_of_median_of_label(share, name, usual))
     } else {
-        words!("Most of the {usual}", "{usual} 中的大部分")
+        words!(most_of_median(usual))
     };
-    let (cause, cause_zh) = one_thread(record).map_or_else(Default::default, |thread| {
-        let Words { en, zh } = thread.clause();
-        (format!("; {en}"), format!("；{zh}"))
-    });
+    let cause = one_thread(record)
+        .map(|thread| words!(constant_load_cause(cause = thread.clause())))
+        .unwrap_or_default();
     let shared = shared(record, seconds);
     // Other programs may have saturated the machine, so the sentence calls it a possible limit, not the cause.
-    let (full, full_zh) = shared.as_ref().map_or_else(Default::default, |shared| {
-        let (en, zh) = (shared.words(), shared.words_zh());
-        let (first, rest) = en.split_at(1);
-        let en = format!(" {}{rest}: that may be the limit.", first.to_uppercase());
-        (en, format!("{zh}：这可能就是极限。"))
+    let full = shared.as_ref().map_or_else(Words::default, |shared| {
+        let shared = capitalized(Words { en: shared.words(), zh: shared.words_zh() });
+        words!(shared_machine_may_be_limit(shared))
     });
-    let said = words!(
-        "{en}. {of} is probably waiting: the first answers took {first}{cause}.{full} Run with --ramp 30s --hold 30s, or throng capacity, to see the limit.",
-        "{zh}。{of_zh}很可能是等待：最初的响应只用了 {first}{cause_zh}。{full_zh}使用 --ramp 30s --hold 30s 或 throng capacity 查看极限。"
-    );
+    let said = words!(constant_load_waits(load, of, first, cause, full));
     let finding = finding(record, seconds, said)
         .explaining(&["bimodal", "warmup_unfinished"])
         .with("first", waits.first, "ms", span(seconds))
@@ -422,12 +404,8 @@ fn one_direction(record: &Record, seconds: &[Second]) -> Option<Finding> {
         return None;
     }
     let Moving { rate, share, verb } = network::moving(seconds, BYTES_LEAST)?;
-    let Words { en, zh } = known(seconds);
-    let (each, part, Words { en: verb, zh: verb_zh }) = (bytes(rate as u64), percent(share), verb);
-    let said = words!(
-        "{en}, and {each} per second that stay the same: {part} of the response time passes in {verb}. The line may be full, or the target sends slowly. Run with --ramp 30s --hold 30s, or throng capacity, to see whether more users get more.",
-        "{zh}，每秒 {each} 且保持不变：响应时间的 {part} 用于{verb_zh}。线路可能已满，或被测系统发送缓慢。使用 --ramp 30s --hold 30s 或 throng capacity，看更多用户是否能得到更多。"
-    );
+    let (load, each, part) = (known(seconds), bytes(rate as u64), percent(share));
+    let said = words!(constant_load_on_full_line(load, each, part, verb));
     Some(finding(record, seconds, said).with("bytes_per_s", rate, "bytes/s", span(seconds)).with(
         "moving_share",
         share,

@@ -80,10 +80,10 @@ fn part(record: &Record) -> &[Second] {
 /// under the same load is too short.
 fn no_load(record: &Record, seconds: &[Second]) -> Option<Said> {
     if !knows_load(record) {
-        return Some(lacks!("the number of users", "用户数"));
+        return Some(lacks!(number_of_users));
     }
     let is_short = seconds.len() < SECONDS - STEP_WINDOW;
-    is_short.then(|| lacks!("60 s under the same load", "60 秒不变的负载"))
+    is_short.then(|| lacks!(sixty_seconds_of_same_load))
 }
 
 /// Returns the residual sums of squares of the best single step and of the best line.
@@ -182,17 +182,11 @@ pub(super) fn warmup_unfinished(run: &Run<'_>) -> Said {
         "warmup_unfinished",
         About::Test,
         Confidence::Statistical,
-        words!(
-            "The run ended before the target was warm: the median still fell, from {before} in the first third to {after} in the last.",
-            "运行在被测系统预热完成前就结束了：中位数仍在下降，从前三分之一的 {before} 到最后三分之一的 {after}。"
-        ),
+        words!(warmup_found(before, after)),
     )
     .with("median_first", first, "ms", span(seconds))
     .with("median_last", last, "ms", span(seconds))
-    .advise(words!(
-        "Run longer, and judge only the part that is steady; or warm the target up before.",
-        "延长运行时间，并只评价稳定的部分；或事先预热被测系统。"
-    ))
+    .advise(words!(warmup_advice))
     .said()
 }
 
@@ -298,31 +292,19 @@ pub(super) fn drift(record: &Record) -> Said {
     let (from, to) = (time(start), time(start + slope * growth.windows as f64));
     let pace = time(growth.a_minute(slope));
     let name = growth.label.map(|label| &record.labels[label as usize].name);
-    let (of, of_zh) = name
-        .map_or_else(Default::default, |name| (format!(" of \"{name}\""), format!("“{name}”的")));
-    found(
-        "drift",
-        About::Target,
-        Confidence::Statistical,
-        words!(
-            "Answers get slower under the same load: the median{of} grew from {from} to {to}, by {pace} a minute.",
-            "在相同负载下响应越来越慢：{of_zh}中位数从 {from} 增长到 {to}，每分钟增长 {pace}。"
-        ),
-    )
-    .between(
-        "growth",
-        ten_minutes,
-        "share in 10 min",
-        Some((growth.in_ten_minutes(low), growth.in_ten_minutes(high))),
-        span(seconds),
-    )
-    .rules_out(same_load())
-    .advise(words!(
-        "Look for what grows in the target: memory and time in garbage collection, a table without an index, a log, open connections; data that the test makes, or pages that grow as its data goes on, count, too.",
-        "查找被测系统中不断增长的东西：内存与垃圾回收时间、缺少索引的表、日志、打开的连接；测试自身产生的数据，或随其数据推进而变大的页面也算。"
-    ))
-    .explaining(&["warmup_unfinished", "bimodal", "plateau", "step_change"])
-    .said()
+    let of = name.map_or_else(Default::default, |name| words!(of_label(name)));
+    found("drift", About::Target, Confidence::Statistical, words!(drift_found(of, from, to, pace)))
+        .between(
+            "growth",
+            ten_minutes,
+            "share in 10 min",
+            Some((growth.in_ten_minutes(low), growth.in_ten_minutes(high))),
+            span(seconds),
+        )
+        .rules_out(same_load())
+        .advise(words!(drift_advice))
+        .explaining(&["warmup_unfinished", "bimodal", "plateau", "step_change"])
+        .said()
 }
 
 /// A change at one point in time: the examined seconds, the index of the first second after the change, and the medians
@@ -416,23 +398,23 @@ fn told(record: &Record, changed: &Changed<'_>) -> (Option<u32>, f64, f64) {
 }
 
 /// Returns a phrase about the share of failures before and after a change; empty without failures.
-fn failures(early: &[Second], late: &[Second]) -> (String, String) {
+fn failures(early: &[Second], late: &[Second]) -> Words {
     let failed = |part: &[Second]| sum(part, |s| s.all.errors);
     let share = |part: &[Second]| percent(failed(part) as f64 / requests(part).max(1) as f64);
     if failed(early) + failed(late) == 0 {
         return Default::default();
     }
     let (before, after) = (share(early), share(late));
-    (format!(", failures from {before} to {after}"), format!("，失败率从 {before} 变为 {after}"))
+    words!(failures_changed(before, after))
 }
 
 /// Returns a phrase about the request rates before and after a change.
 fn rates(before: f64, after: f64) -> Words {
     let (a, b) = (errors::per_second(before), errors::per_second(after));
     if a == b || (before - after).abs() <= SAME_RATE * before.max(after) {
-        return words!("the rate stayed at {b}/s", "速率保持 {b}/s");
+        return words!(rate_stayed(b));
     }
-    words!("the rate from {a}/s to {b}/s", "速率从 {a}/s 变为 {b}/s")
+    words!(rate_changed(a, b))
 }
 
 pub(super) fn step_change(run: &Run<'_>) -> Said {
@@ -458,32 +440,26 @@ pub(super) fn step_change(run: &Run<'_>) -> Said {
         return other_answers("step_change", record, at, [early, late], sizes, times).said();
     }
     let at_ms = span(late).0;
-    let (failures, failures_zh) = failures(early, late);
+    let failures = failures(early, late);
     let (label, before, after) = told(record, &changed);
-    let (of, of_zh) = label.map_or_else(Default::default, |label| {
+    let of = label.map_or_else(Default::default, |label| {
         let name = &record.labels[label as usize].name;
-        (format!(" of \"{name}\""), format!("“{name}”的"))
+        words!(of_label(name))
     });
     let (before, after) = (time(before), time(after));
     let when = clock(at_ms - record.frame.start_ms);
-    let Words { en: rates, zh: rates_zh } = rates(rate(early), rate(late));
+    let rates = rates(rate(early), rate(late));
     found(
         "step_change",
         About::Target,
         Confidence::Statistical,
-        words!(
-            "Response times changed at about {when}, under the same load: the median{of} went from {before} to {after}, {rates}{failures}.",
-            "在相同负载下，响应时间在约 {when} 发生了变化：{of_zh}中位数从 {before} 变为 {after}，{rates_zh}{failures_zh}。"
-        ),
+        words!(step_change_found(when, of, before, after, rates, failures)),
     )
     .with("change", changed.size(), "share", (at_ms, at_ms))
     .with("before", changed.before, "ms", span(early))
     .with("after", changed.after, "ms", span(late))
     .rules_out(same_load())
-    .advise(words!(
-        "Look at the target at that time: a deployment, a failover, scaling, a job that began, an instance that came or went. Or the plan's data changed then: other rows of a file, larger pages.",
-        "查看被测系统在该时刻的情况：部署、故障切换、扩缩容、开始的任务、加入或退出的实例。也可能是计划的数据当时发生了变化：文件的其他行、更大的页面。"
-    ))
+    .advise(words!(step_change_advice))
     .explaining(&["warmup_unfinished", "drift", "bimodal", "plateau"])
     .said()
 }

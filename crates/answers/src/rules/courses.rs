@@ -7,6 +7,8 @@ use stats::hist::{Hist, layout::middle_of};
 use super::figures::{
     is_one_load, mean, mix, mix_differs, requests, seconds_in, service, settled, sum, without,
 };
+use super::say::words;
+use crate::verdict::Words;
 
 /// Smallest number of seconds under the same load for a comparison of their times.
 const LEAST: usize = 7;
@@ -131,10 +133,10 @@ impl Of {
     }
 
     /// Returns the words that name the label in a sentence; empty for all requests.
-    pub(super) fn name(self, record: &Record) -> (String, String) {
+    pub(super) fn name(self, record: &Record) -> Words {
         self.label().map_or_else(Default::default, |label| {
             let name = &record.labels[label].name;
-            (format!(" of \"{name}\""), format!("“{name}”的"))
+            words!(of_label(name))
         })
     }
 

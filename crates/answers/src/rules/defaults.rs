@@ -14,47 +14,15 @@ use crate::verdict::Words;
 /// Largest ratio of an interval's ends for which a default within it is meaningful.
 const NARROW: f64 = 1.3;
 
-const DEFAULTS: [(u32, &str, &str); 8] = [
-    (
-        2,
-        "2 are the I/O threads of Undertow on two processors, the workers of nginx (worker_processes auto) there, or the event loops of Netty on one",
-        "2 是 Undertow 在双处理器上的 I/O 线程数、nginx（worker_processes auto）的工作进程数，或 Netty 在单处理器上的事件循环数",
-    ),
-    (
-        8,
-        "8 is the default of a Jedis or DBCP pool (maxTotal)",
-        "8 是 Jedis 或 DBCP 连接池的默认值（maxTotal）",
-    ),
-    (
-        10,
-        "10 is the default of a HikariCP pool (maximumPoolSize), and of Hystrix (coreSize, maxConcurrentRequests)",
-        "10 是 HikariCP 连接池（maximumPoolSize）以及 Hystrix（coreSize、maxConcurrentRequests）的默认值",
-    ),
-    (
-        100,
-        "100 is the default of the Hystrix semaphore in Zuul (zuul.semaphore.max-semaphores), and of max_connections of PostgreSQL",
-        "100 是 Zuul 中 Hystrix 信号量（zuul.semaphore.max-semaphores）以及 PostgreSQL max_connections 的默认值",
-    ),
-    (
-        151,
-        "151 is the default of max_connections of MySQL",
-        "151 是 MySQL max_connections 的默认值",
-    ),
-    (
-        200,
-        "200 is the default of Tomcat's threads (server.tomcat.threads.max)",
-        "200 是 Tomcat 线程数的默认值（server.tomcat.threads.max）",
-    ),
-    (
-        512,
-        "512 is the default of worker_connections of nginx, those to its upstreams included",
-        "512 是 nginx worker_connections 的默认值，其中包括到上游的连接",
-    ),
-    (
-        28_232,
-        "28 232 are the local ports of Linux by default (net.ipv4.ip_local_port_range)",
-        "28 232 是 Linux 默认的本地端口数（net.ipv4.ip_local_port_range）",
-    ),
+const DEFAULTS: [(u32, fn() -> Words); 8] = [
+    (2, || words!(default_of_undertow)),
+    (8, || words!(default_of_jedis)),
+    (10, || words!(default_of_hikari)),
+    (100, || words!(default_of_hystrix)),
+    (151, || words!(default_of_mysql)),
+    (200, || words!(default_of_tomcat)),
+    (512, || words!(default_of_nginx)),
+    (28_232, || words!(default_of_linux_ports)),
 ];
 
 /// Returns the only default within an interval, if the interval is narrow.
@@ -70,9 +38,9 @@ pub(super) fn between(low: f64, high: f64) -> Option<u32> {
 /// Appends to the advice a sentence about a number that is a default.
 pub(super) fn beside(advice: Words, number: f64) -> Words {
     let row = DEFAULTS.iter().find(|row| f64::from(row.0).to_bits() == number.to_bits());
-    let Some((_, en, zh)) = row else { return advice };
-    let Words { en: said, zh: said_zh } = advice;
-    words!("{said} {en}.", "{said_zh}{zh}。")
+    let Some((_, default)) = row else { return advice };
+    let default = default();
+    words!(advice_with_default(advice, default))
 }
 
 #[cfg(test)]
@@ -85,7 +53,7 @@ mod tests {
         assert_eq!(between(8.0, 10.0), None, "two of them");
         assert_eq!(between(50.0, 150.0), None, "a wide interval");
         assert_eq!(between(11.0, 13.0), None);
-        let words = |n| beside(words!("Look.", "看。"), n).en;
+        let words = |n| beside(Words { en: "Look.".into(), zh: "看。".into() }, n).en;
         assert!(words(200.0).starts_with("Look. 200 is the default of Tomcat's threads"));
         assert_eq!(words(201.0), "Look.");
     }

@@ -52,10 +52,10 @@ pub(super) fn delayed_ack(record: &Run<'_>) -> Said {
     let random = record.kept.iter().filter(|kept| kept.why == Why::Random);
     let answers: Vec<&Kept> = random.filter(|kept| kept.outcome == stats::Outcome::Ok).collect();
     if !record.has.phases {
-        return lacks!(run: "20 answers kept with their phases", "20 个保留的带各阶段时间的响应");
+        return lacks!(run: twenty_answers_with_phases);
     }
     if answers.len() < ANSWERS {
-        return lacks!("20 answers kept with their phases", "20 个保留的带各阶段时间的响应");
+        return lacks!(twenty_answers_with_phases);
     }
     let all = answers.len();
     let held: Vec<&Kept> = answers
@@ -81,18 +81,12 @@ pub(super) fn delayed_ack(record: &Run<'_>) -> Said {
         "delayed_ack",
         About::Target,
         confidence,
-        words!(
-            "{late_text} of {of_text} pass between the first byte of an answer and its last, of {size} bytes in all ({n} of {all} answers kept at random): the target probably sends an answer in two pieces, and holds back the second until the first is acknowledged, which takes 40 ms.",
-            "{of_text} 中有 {late_text} 花在响应的第一个字节与最后一个字节之间，而整个响应只有 {size} 字节（随机保留的 {all} 个响应中有 {n} 个）：被测系统很可能分两次发送响应，第二部分要等第一部分被确认后才发出，这需要 40 ms。"
-        ),
+        words!(delayed_ack_found(late_text, of_text, size, n, all)),
     )
     .with("receive", late, "ms", span(whole(record)))
     .with("held_back", share, "share", span(whole(record)))
-    .rules_out(words!("the load: this time is the same at any load", "负载：任何负载下这段时间都相同"))
-    .advise(words!(
-        "Let the target write head and body in one piece, or set TCP_NODELAY on its connections. Clients on Linux see the same delay.",
-        "让被测系统一次写出响应头和正文，或在其连接上设置 TCP_NODELAY。Linux 上的客户端会遇到同样的延迟。"
-    ))
+    .rules_out(words!(delayed_ack_not_load))
+    .advise(words!(delayed_ack_advice))
     .explaining(&["bimodal"])
     .said()
 }

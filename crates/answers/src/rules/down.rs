@@ -13,7 +13,7 @@ use stats::{Outcome, Phase};
 use super::figures::{ClassSum, by_label, classes, span};
 use super::hang::{EXPLAINS, errors, no_answer, nothing_answered};
 use super::moment::first_start;
-use super::say::{clock, found, lacks, words};
+use super::say::{clock, found, lacks, listed, same, words};
 use crate::verdict::{About, Confidence, Said, Words};
 
 /// Smallest number of failed connects in a period that counts as an outage.
@@ -209,7 +209,7 @@ pub(super) fn target_down(record: &Record) -> Said {
         return said;
     }
     if record.seconds.iter().all(|second| second.all.count == 0) {
-        return lacks!("requests", "请求");
+        return lacks!(any_requests);
     }
     let downs = downs(record);
     let [.., last] = &downs[..] else {
@@ -220,36 +220,24 @@ pub(super) fn target_down(record: &Record) -> Said {
     let began = |down: &Down| first_start(record, down.first, |kept| is_down(kept.outcome));
     let begins: Vec<String> = downs.iter().map(|down| clock_at(began(down))).collect();
     let end_clock = clock_at(seconds[last.last].at_ms);
-    let (about, about_zh) = ended(&seconds[last.last], &end_clock);
-    let (who, who_zh) = who(record, &downs);
+    let about = ended(&seconds[last.last], &end_clock);
+    let who = who(record, &downs);
     let failed: u64 = downs.iter().map(|down| down.failed).sum();
     let refused: u64 = downs.iter().map(|down| down.refused).sum();
-    let (how, how_zh) = how(refused, failed);
+    let how = how(refused, failed);
     let (n, times) = (count(failed), downs.len());
-    let (more, more_zh) = at_other_times(record, failed);
+    let more = at_other_times(record, failed);
     let said: Words = match (&begins[..], last.is_back) {
-        ([from], true) => words!(
-            "{who} stopped accepting connections at {from} and accepted them again {about}: {n} connects {how} meanwhile{more}.",
-            "{who_zh}在 {from} 停止接受连接，{about_zh} 恢复：其间 {n} 次连接{how_zh}{more_zh}。"
-        ),
-        ([from], false) => words!(
-            "{who} stopped accepting connections at {from} and accepted none until the end: {n} connects {how}{more}.",
-            "{who_zh}在 {from} 停止接受连接，直到结束都没有恢复：{n} 次连接{how_zh}{more_zh}。"
-        ),
+        ([from], true) => words!(down_once_and_back(who, from, about, n, how, more)),
+        ([from], false) => words!(down_until_end(who, from, n, how, more)),
         (several, is_back) => {
-            let (at, at_zh) = list(several);
-            let (end, end_zh) = if is_back {
-                (
-                    format!("the last time until about {end_clock}"),
-                    format!("最后一次约 {end_clock} 恢复"),
-                )
+            let at = list(several);
+            let end = if is_back {
+                words!(down_last_time_until(end_clock))
             } else {
-                ("the last time until the end".to_owned(), "最后一次直到结束都没有恢复".to_owned())
+                words!(down_last_time_until_end)
             };
-            words!(
-                "{who} stopped accepting connections {times} times, at {at}, {end}: {n} connects {how} meanwhile{more}.",
-                "{who_zh}先后 {times} 次停止接受连接（{at_zh}），{end_zh}：其间 {n} 次连接{how_zh}{more_zh}。"
-            )
+            words!(down_several_times(who, times, at, end, n, how, more))
         }
     };
     let begin = &seconds[downs[0].first];
@@ -258,52 +246,50 @@ pub(super) fn target_down(record: &Record) -> Said {
     found("target_down", About::Run, Confidence::Certain, said)
         .with("failed_connects", failed as f64, "connects", at)
         .with("labels", labels.len() as f64, "labels", span(seconds))
-        .advise(words!(
-            "Look at the service and its log at that time: a crash, a restart, a deployment, the kernel's out-of-memory killer. Figures of the time before are those of a target that worked.",
-            "查看该时刻的服务及其日志：崩溃、重启、部署、内核 OOM。此前的数据反映的是正常工作的被测系统。"
-        ))
+        .advise(words!(down_advice))
         .explaining(EXPLAINS)
         .said()
 }
 
 /// Returns a phrase about the time at which an outage ended. In a long run, only the end of the interval is known.
-fn ended(last: &Second, end: &str) -> (String, String) {
+fn ended(last: &Second, end: &str) -> Words {
     match last.coarse {
-        Some(_) => (format!("by {end}"), format!("最迟在 {end}")),
-        None => (format!("at about {end}"), format!("约 {end}")),
+        Some(_) => words!(down_by(end)),
+        None => words!(down_at_about(end)),
     }
 }
 
 /// Returns a phrase about failed connects outside the outages that the sentence lists.
-fn at_other_times(record: &Record, failed: u64) -> (String, String) {
+fn at_other_times(record: &Record, failed: u64) -> Words {
     let all: u64 = record.seconds.iter().map(|second| errors(record, second, is_down)).sum();
     match all.saturating_sub(failed) {
         0 => Default::default(),
         others => {
             let others = count(others);
-            (format!(", and {others} more at other times"), format!("，其他时间还有 {others} 次"))
+            words!(down_more_at_other_times(others))
         }
     }
 }
 
 /// Formats times as a list: the first few, and the number of the others.
-fn list(times: &[String]) -> (String, String) {
+fn list(times: &[String]) -> Words {
     let shown = &times[..times.len().min(LISTED)];
     match times.len() - shown.len() {
         0 => {
             let (last, rest) =
                 shown.split_last().map_or(("", shown), |(last, rest)| (&**last, rest));
-            (format!("{} and {last}", rest.join(", ")), shown.join("、"))
+            let times = listed(rest);
+            words!(down_times_and_last(times, last))
         }
         more => {
-            let (en, zh) = (shown.join(", "), shown.join("、"));
-            (format!("{en} and {more} more"), format!("{zh} 及另外 {more} 次"))
+            let times = listed(shown);
+            words!(down_times_and_more(times, more))
         }
     }
 }
 
 /// Returns the name of the target that was gone, with its address if the record contains it.
-fn who(record: &Record, downs: &[Down]) -> (String, String) {
+fn who(record: &Record, downs: &[Down]) -> Words {
     let names = downs
         .iter()
         .map(|down| address(record, &record.seconds[(down.first + 1).min(down.last)..=down.last]));
@@ -312,25 +298,21 @@ fn who(record: &Record, downs: &[Down]) -> (String, String) {
     let names: Option<Vec<String>> = names.into_iter().collect();
     match (names.as_deref(), is_whole) {
         (Some([address]), true) => {
-            (format!("The target ({address})"), format!("被测系统（{address}）"))
+            words!(target_at_address(address))
         }
-        (Some([address]), false) => (address.clone(), address.clone()),
-        (_, true) => ("The target".to_owned(), "被测系统".to_owned()),
+        (Some([address]), false) => same(address),
+        (_, true) => words!(the_target),
         (Some(several), false) => {
             let several = several.join(", ");
-            (format!("Targets ({several})"), format!("多个被测系统（{several}）"))
+            words!(targets_at_addresses(several))
         }
-        (None, false) => ("One of the targets".to_owned(), "其中一个被测系统".to_owned()),
+        (None, false) => words!(one_of_the_targets),
     }
 }
 
 /// Returns a phrase about how connects failed.
-fn how(refused: u64, failed: u64) -> (&'static str, &'static str) {
-    if 2 * refused >= failed {
-        ("were refused", "被拒绝")
-    } else {
-        ("got no answer", "没有得到响应")
-    }
+fn how(refused: u64, failed: u64) -> Words {
+    if 2 * refused >= failed { words!(connects_refused) } else { words!(connects_without_answer) }
 }
 
 /// Returns the result for a target that accepted no connection at all, or whose name has no address: every request
@@ -351,28 +333,13 @@ fn never_there(record: &Record) -> Option<Said> {
         let name =
             name.map(|text| text.strip_prefix("Non HTTP response message: ").unwrap_or(text));
         let name = name.map(|name| format!(" ({name})")).unwrap_or_default();
-        (
-            words!(
-                "No request was sent: the host name has no address{name}. All {n} requests failed.",
-                "没有发出任何请求：主机名无法解析{name}。{n} 个请求全部失败。"
-            ),
-            words!("Check the host name and the name server.", "请检查主机名和域名服务器。"),
-        )
+        (words!(no_address_found(name, n)), words!(host_name_advice))
     } else {
         let at =
             address(record, seconds).map(|address| format!(" ({address})")).unwrap_or_default();
         let refused = sum(&|s| errors(record, s, |outcome| outcome == Outcome::Refused));
-        let (how, how_zh) = how(refused, failed);
-        (
-            words!(
-                "The target{at} accepted no connection: all {n} connects {how}.",
-                "被测系统{at}没有接受任何连接：{n} 次连接全部{how_zh}。"
-            ),
-            words!(
-                "Check whether the service runs, at the host and port of the plan, and at firewalls between.",
-                "请检查服务是否在运行、计划中的主机和端口，以及中间的防火墙。"
-            ),
-        )
+        let how = how(refused, failed);
+        (words!(no_connection_found(at, n, how)), words!(no_connection_advice))
     };
     let finding = found("target_down", About::Run, Confidence::Certain, said);
     let finding = finding.with("failed_connects", all as f64, "connects", times).advise(advice);

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use record::frame::{ENDLESS, Frame, MISSING_INCLUDES};
 use record::wordings::System;
 use record::{CauseName, Change, Ending, Kept, Mark, Record, Second};
-use stats::grouped::{count, percent, rate, things};
+use stats::grouped::{count, percent, rate};
 use stats::{Counter, Outcome};
 
 use super::failing_time::{at_intervals, each_fails};
@@ -17,7 +17,7 @@ use super::hang::{hang, never_answered};
 use super::moment::{first_end, first_start};
 use super::outlasts::outlasts;
 use super::realism::setting;
-use super::say::{clock, counted, found, lacks, part, words};
+use super::say::{clock, counted, counted_things, found, lacks, part, same, words};
 use super::systems;
 use super::whose::{self, Always};
 use crate::verdict::{About, Confidence, Said, Words};
@@ -80,40 +80,36 @@ pub fn words_of(cause: &CauseName) -> String {
     format!("{} …", &text[..end])
 }
 
-/// Returns the description of an error in both languages, even if the error has neither code nor message.
-fn reads_or_lacks(record: &Record, cause: usize) -> (String, String) {
+/// Returns the description of an error even if the error has neither code nor message.
+fn reads_or_lacks(record: &Record, cause: usize) -> Words {
     let text = reads(record, cause);
     if text.trim().is_empty() {
-        return ("without code or message".into(), "没有代码和消息".into());
+        return words!(without_code_or_message);
     }
-    (text.clone(), text)
+    same(text)
 }
 
 /// Returns a description of the load in the given seconds: the users or, if they are unknown, the requests in
 /// flight.
-fn load_in(record: &Record, at: RangeInclusive<usize>) -> (String, String) {
+fn load_in(record: &Record, at: RangeInclusive<usize>) -> Words {
     let range = |least: String, most: String| {
-        if least == most {
-            (least.clone(), least)
-        } else {
-            (format!("{least} to {most}"), format!("{least} 到 {most}"))
-        }
+        if least == most { same(least) } else { words!(range_of_load(least, most)) }
     };
     if !record.has.users {
         let flying = at.map(|at| flying_around(&record.seconds, at));
         let (least, most) = flying.fold((f64::MAX, 0.0), |(a, b), n| (n.min(a), n.max(b)));
-        let (n, n_zh) = range(counted(least), counted(most));
-        return (format!(", with {n} requests in flight"), format!("，当时有 {n_zh} 个请求在途"));
+        let n = range(counted(least), counted(most));
+        return words!(with_requests_in_flight(n));
     }
     let users = with_users(&record.seconds).map(|(users, _)| users);
     // A user may start and end within one second.
     let users = users.skip(*at.start()).take(at.count()).filter(|users| *users > 0);
     let (least, most) = users.fold((u64::MAX, 0), |(a, b), n| (n.min(a), n.max(b)));
-    let (n, n_zh) = range(count(least), count(most));
+    let n = range(count(least), count(most));
     match most {
         0 => Default::default(),
-        1 => (", with 1 user".to_owned(), "，当时有 1 个用户".to_owned()),
-        _ => (format!(", with {n} users"), format!("，当时有 {n_zh} 个用户")),
+        1 => words!(with_one_user),
+        _ => words!(with_users(n)),
     }
 }
 
@@ -151,39 +147,30 @@ impl Until {
 
 /// Returns a phrase about the time in which a cause occurred: from the start of the first failed request, and until
 /// the last error (`to`) if the cause is over. `failing` of `all` seconds in this time have failures.
-fn times_of(
-    record: &Record,
-    from_ms: i64,
-    to: Option<Until>,
-    failing: usize,
-    all: usize,
-) -> (String, String) {
+fn times_of(record: &Record, from_ms: i64, to: Option<Until>, failing: usize, all: usize) -> Words {
     let shown = |ms: i64| clock(ms - record.frame.start_ms);
     let from = shown(from_ms);
     let is_coarse = record.step_ms().is_some() && to.as_ref().is_some_and(|to| !to.is_exact);
     match to.map(|to| to.at_ms) {
         Some(to_ms) if to_ms - from_ms <= WITHIN_MS => {
-            (format!("at {from}, for less than a second"), format!("{from}，不到一秒"))
+            words!(when_for_less_than_a_second(from))
         }
         Some(to_ms) if to_ms - from_ms <= EVENT_MS => {
-            (format!("at {from}, for less than 2 seconds"), format!("{from}，不到 2 秒"))
+            words!(when_for_less_than_two_seconds(from))
         }
         Some(to_ms) if is_coarse => {
             let to = shown(to_ms);
-            (format!("from {from} until {to} at the latest"), format!("{from} 起，最迟至 {to}"))
+            words!(when_until_at_the_latest(from, to))
         }
         Some(to_ms) if record.step_ms().is_none() && (failing as f64) < MOSTLY * all as f64 => {
             let to = shown(to_ms);
-            (
-                format!("in {failing} of {all} seconds between {from} and {to}"),
-                format!("{from} 至 {to} 的 {all} 秒中有 {failing} 秒"),
-            )
+            words!(when_in_seconds_between(failing, all, from, to))
         }
         Some(to_ms) => {
             let to = shown(to_ms);
-            (format!("from {from} until {to}"), format!("{from} 至 {to}"))
+            words!(when_until(from, to))
         }
-        None => (format!("since {from}"), format!("自 {from} 起")),
+        None => words!(when_since(from)),
     }
 }
 
@@ -204,10 +191,7 @@ fn as_event(seconds: &[Second]) -> Option<Words> {
     let length = stats::grouped::things(during.len() as u64, "second");
     let n = count(during.len() as u64);
     let share = percent(errors as f64 / requests(during).max(1) as f64);
-    Some(words!(
-        ", all within {length}, in which {share} of the requests failed",
-        "，全部集中在 {n} 秒内，其间 {share} 的请求失败"
-    ))
+    Some(words!(errors_within_event(length, share, n)))
 }
 
 /// Returns the only label with errors and the number of its requests, if there are several labels and a single one has
@@ -224,14 +208,11 @@ fn only_label(record: &Record, errors: u64) -> Option<(u32, u64)> {
 fn share_of(record: &Record, errors: u64, all: u64) -> Words {
     let share = percent(errors as f64 / all as f64);
     let Some((label, requests)) = only_label(record, errors) else {
-        return words!(" ({share})", "（{share}）");
+        return words!(share_of_errors(share));
     };
     let label = record.labels.get(label as usize).map_or("", |label| &*label.name);
     let own = percent(errors as f64 / requests.max(1) as f64);
-    words!(
-        ", all of \"{label}\" ({own} of its requests, {share} of all)",
-        "，均为“{label}”（占其请求的 {own}，占全部的 {share}）"
-    )
+    words!(errors_of_only_label(label, own, share))
 }
 
 /// Time in ms by which a run must end before its planned end to count as ended early by an error.
@@ -283,22 +264,14 @@ impl Cut {
         match *self {
             Self::Run { at_ms, of_ms } => {
                 let (at, of) = (clock(at_ms), of_ms.map(clock));
-                let (of, of_zh) = of.map_or_else(Default::default, |of| {
-                    (format!(" of {of}"), format!("（计划 {of}）"))
-                });
-                words!(
-                    "The run ended at {at}{of}: it was to stop after an error.",
-                    "运行在 {at}{of_zh} 结束：按设置在出错后停止。"
-                )
+                let of = of.map_or_else(Default::default, |of| words!(of_planned_time(of)));
+                words!(run_stopped_after_error(at, of))
             }
             Self::Users { ended, of } => {
                 let noun = if of == 1 { "user" } else { "users" };
                 let verb = if ended == 1 { "was" } else { "were" };
                 let (n, of) = (count(ended), count(of));
-                words!(
-                    "{n} of {of} {noun} {verb} stopped after an error, as the plan says.",
-                    "{of} 个用户中有 {n} 个在出错后被停止：计划如此设置。"
-                )
+                words!(users_stopped_after_error(n, of, noun, verb))
             }
         }
     }
@@ -315,14 +288,11 @@ pub fn without_includes(frame: &Frame) -> Option<Words> {
     let (_, files) = frame.settings.iter().find(|setting| setting.0 == MISSING_INCLUDES)?;
     let (first, more) = files.split_once('\n').unwrap_or((files, ""));
     let more = more.lines().count() as u64;
-    let (en, zh) = match more {
-        0 => Default::default(),
-        n => (format!(" and {}", things(n, "other file")), format!("及另外 {} 个文件", count(n))),
+    let more = match more {
+        0 => Words::default(),
+        n => words!(and_other_files(files = counted_things(n, "other file"))),
     };
-    Some(words!(
-        "the plan ran without {first}{en}: an Include Controller could not include it",
-        "计划运行时缺少 {first}{zh}：Include Controller 无法包含该文件"
-    ))
+    Some(words!(include_missing(first, more)))
 }
 
 /// Returns the reason why errors ended so much of a run that its samples do not represent the whole load: a
@@ -340,22 +310,19 @@ pub fn cut_short_by_errors(record: &Record) -> Option<Words> {
 }
 
 /// Returns a phrase about users, or about the whole run, that the plan ended after an error.
-fn ended_by_plan(record: &Record) -> (String, String) {
-    let of = |cut: Cut| {
-        let Words { en, zh } = cut.words();
-        (format!(" {en}"), zh)
-    };
-    cut_by_errors(record).map_or_else(Default::default, of)
+fn ended_by_plan(record: &Record) -> Words {
+    let of = |cut: Cut| words!(next_sentence(sentence = cut.words()));
+    cut_by_errors(record).map(of).unwrap_or_default()
 }
 
 /// Returns the beginning of the sentence about the most frequent cause, and the number of other causes as a
 /// description.
 fn other_causes(more: usize) -> (Words, Words) {
-    let first = || words!("The most frequent cause", "最常见的原因");
+    let first = || words!(most_frequent_cause);
     match more {
-        0 => (words!("The cause", "原因"), words!("", "")),
-        1 => (first(), words!("; 1 other cause", "；另有 1 种原因")),
-        more => (first(), words!("; {more} other causes", "；另有 {more} 种原因")),
+        0 => (words!(only_cause), Words::default()),
+        1 => (first(), words!(one_other_cause)),
+        more => (first(), words!(other_causes(more))),
     }
 }
 
@@ -365,9 +332,9 @@ fn moment_of(start_ms: i64, end_ms: i64) -> i64 {
 }
 
 /// Returns the sentence about the threads that have all failures; empty if there are no such threads.
-fn whose_words(threads: Option<&Always>) -> (String, String) {
-    let Some(Words { en, zh }) = threads.map(Always::words) else { return Default::default() };
-    (format!(" {en}"), zh)
+fn whose_words(threads: Option<&Always>) -> Words {
+    let of = |threads: &Always| words!(next_sentence(sentence = threads.words()));
+    threads.map(of).unwrap_or_default()
 }
 
 /// Returns the time in ms since 1970 at which the earliest kept failure of a cause began.
@@ -389,10 +356,10 @@ pub(super) fn errors_named(record: &Record) -> Said {
     let errors = sum(seconds, |s| s.all.errors);
     let all = requests(seconds);
     if all == 0 {
-        return lacks!("requests", "请求");
+        return lacks!(any_requests);
     }
     if !record.knows_errors() {
-        return lacks!("the column success", "success 列");
+        return lacks!(success_column);
     }
     let causes = causes(seconds);
     let Some((most, n)) = causes.first().copied().filter(|_| errors > 0) else {
@@ -407,36 +374,33 @@ pub(super) fn errors_named(record: &Record) -> Said {
     let last = seconds.iter().rposition(has).unwrap_or(at);
     let event = as_event(seconds);
     let to = (event.is_some() || is_over(seconds, at, last, n)).then(|| &seconds[last]);
-    let Words { en: within, zh: within_zh } = event.unwrap_or_else(|| words!("", ""));
+    let within = event.unwrap_or_default();
     let failing = seconds[at..=last].iter().filter(|second| has(second)).count();
     let until = to.map(|second| Until::of(record, most, n, second));
-    let (when, when_zh) = at_intervals(record, most, from_ms)
+    let when = at_intervals(record, most, from_ms)
         .unwrap_or_else(|| times_of(record, from_ms, until, failing, last + 1 - at));
     let end = if to.is_some() { last } else { seconds.len() - 1 };
-    let Words { en: each, zh: each_zh } =
+    let each =
         each_fails(record, &seconds[at..=end], only_label(record, errors), from_ms, to.is_some());
-    let (load, load_zh) = load_in(record, at..=if to.is_some() { last } else { at });
-    let (text, text_zh) = reads_or_lacks(record, most);
-    let Words { en: of, zh: of_zh } = share_of(record, errors, all);
-    let total = if errors == 1 { "1 request".into() } else { count(errors) + " requests" };
-    let (total_zh, those) = (count(errors), count(n));
-    let (Words { en: the, zh: the_zh }, Words { en: more, zh: more_zh }) =
-        other_causes(causes.len() - 1);
+    let load = load_in(record, at..=if to.is_some() { last } else { at });
+    let text = reads_or_lacks(record, most);
+    let of = share_of(record, errors, all);
+    let (total, those) = (counted_things(errors, "request"), count(n));
+    let (the, more) = other_causes(causes.len() - 1);
     let times = if n == 1 { "once".into() } else { format!("{those} times") };
     let cause = record.causes.get(most);
     let time = when_failing(seconds, at, start_ms, to);
-    let (span, (ended, ended_zh)) = (span(seconds), ended_by_plan(record));
+    let (span, ended) = (span(seconds), ended_by_plan(record));
     let threads = whose::always(record);
-    let (whose, whose_zh) = whose_words(threads.as_ref());
+    let whose = whose_words(threads.as_ref());
     let advice = || if threads.is_some() { Always::advice() } else { advice(record, most, time) };
     found(
         "errors_named",
         About::Run,
         Confidence::Certain,
-        words!(
-            "{total} failed{of}{within}{each}. {the}, {times}: {text} ({when}{load}){more}.{ended}{whose}",
-            "{total_zh} 个请求失败{of_zh}{within_zh}{each_zh}。{the_zh}，{those} 次：{text_zh}（{when_zh}{load_zh}）{more_zh}。{ended_zh}{whose_zh}"
-        ),
+        words!(errors_found(
+            total, of, within, each, the, times, text, when, load, more, ended, whose, those
+        )),
     )
     .with("errors", errors as f64, "requests", span)
     .with("error_share", errors as f64 / all as f64, "share", span)
@@ -476,42 +440,21 @@ fn advice(record: &Record, cause: usize, time: When) -> Words {
     let text = cause.map_or("", |cause| &cause.message);
     let system = System::of(text).or_else(|| systems::system(record));
     match cause.map_or("", |cause| cause.outcome.as_str()) {
-        "refused" if time == When::AtFirst => words!(
-            "Nothing listened at that address when the run began: start the next run when the service answers, and judge this run without its first seconds.",
-            "运行开始时该地址没有监听：请在服务能够响应后再开始，并在不计最初几秒的情况下评价本次运行。"
-        ),
-        "refused" if time == When::Between => words!(
-            "Connections are refused while nothing listens: check whether the service, or one of its instances, was restarted at that time.",
-            "没有监听时连接会被拒绝：请检查服务或其某个实例当时是否重启。"
-        ),
-        "refused" => words!(
-            "Nothing listens at that address, or the accept queue is full: check whether the service runs.",
-            "该地址没有监听，或接受队列已满：请检查服务是否在运行。"
-        ),
+        "refused" if time == When::AtFirst => words!(refused_at_start_advice),
+        "refused" if time == When::Between => words!(refused_for_a_time_advice),
+        "refused" => words!(refused_advice),
         "reset" | "closed" => systems::resets(system, text),
         "timeout (connect)" => systems::connect_timeouts(system),
-        "dns" => words!("Check the host name and the name server.", "请检查主机名和域名服务器。"),
-        "tls" => words!(
-            "Look at the certificate of that host (its chain, its names, its dates), and at the versions of TLS that both sides allow.",
-            "请检查该主机的证书（证书链、名称、有效期），以及双方允许的 TLS 版本。"
-        ),
-        "unreachable" => words!(
-            "Look at the routes and firewalls between the generator and that address.",
-            "请检查负载机与该地址之间的路由和防火墙。"
-        ),
+        "dns" => words!(host_name_advice),
+        "tls" => words!(tls_error_advice),
+        "unreachable" => words!(route_advice),
         "assertion" => {
-            let Words { en, zh } = samples(record);
-            words!(
-                "The answer came but is not the one that the plan expects: look at {en}.",
-                "收到了响应，但不是计划所期望的：请查看{zh}。"
-            )
+            let samples = samples(record);
+            words!(unexpected_answer_advice(samples))
         }
         _ => {
-            let Words { en, zh } = samples(record);
-            words!(
-                "Look at {en} of this cause, and at the target's log for that time.",
-                "请查看该原因的{zh}，以及被测系统当时的日志。"
-            )
+            let samples = samples(record);
+            words!(other_error_advice(samples))
         }
     }
 }
@@ -519,11 +462,7 @@ fn advice(record: &Record, cause: usize, time: When) -> Words {
 /// Returns the phrase for the samples that show a failure. A run keeps some complete samples; a result file has a row
 /// for each sample.
 pub(super) fn samples(record: &Record) -> Words {
-    if record.has.generator {
-        words!("the kept samples", "保留的样本")
-    } else {
-        words!("the failed rows", "失败的行")
-    }
+    if record.has.generator { words!(kept_samples) } else { words!(failed_rows) }
 }
 
 /// Returns true for errors with which a server sheds load. They are not faults of the plan.
@@ -533,14 +472,13 @@ pub(super) fn sheds(cause: &CauseName) -> bool {
 
 /// Returns a sentence about samples that were cut off at the end of the run, in addition to the samples that failed
 /// there.
-fn beside(cut: u64) -> (String, String) {
+fn beside(cut: u64) -> Words {
     let n = count(cut);
-    let en = match cut {
-        0 => return Default::default(),
-        1 => "1 more sample was cut off and is in no figure".to_owned(),
-        _ => format!("{n} more samples were cut off and are in no figure"),
-    };
-    (format!(" {en}."), format!("另有 {n} 个样本被截断，不计入任何数据。"))
+    match cut {
+        0 => Words::default(),
+        1 => words!(one_more_sample_cut_off(n)),
+        _ => words!(more_samples_cut_off(n)),
+    }
 }
 
 /// Returns the time from which errors may come from a stop of the run. A run that ends by itself lets its samples
@@ -594,31 +532,25 @@ fn errors_of_end(record: &Record) -> Option<(u64, i64, bool)> {
 
 pub(super) fn cut_by_end(record: &Record) -> Said {
     if !record.knows_errors() {
-        return lacks!("the column success", "success 列");
+        return lacks!(success_column);
     }
     let seconds = &record.seconds;
     let cut = sum(seconds, |s| s.all.cut);
     let errors = sum(seconds, |s| s.all.errors);
     if let Some((late, from, is_known)) = errors_of_end(record) {
-        let (more, more_zh) = beside(cut);
+        let more = beside(cut);
         let (late_words, all_errors, span) = (count(late), count(errors), (from, span(seconds).1));
         let were = if errors == 1 { "error was" } else { "errors were" };
         return found(
             "cut_by_end",
             About::Run,
             if is_known { Confidence::Arithmetic } else { Confidence::Statistical },
-            words!(
-                "{late_words} of {all_errors} {were} caused by stopping the run, not by the target.{more}",
-                "{all_errors} 个错误中有 {late_words} 个由停止运行引起，而不是被测系统引起。{more_zh}"
-            ),
+            words!(errors_by_end_found(late_words, all_errors, were, more)),
         )
         .with("errors_at_end", late as f64, "requests", span)
         .with("cut", cut as f64, "samples", span)
-        .rules_out(words!("the load: there were almost no errors before the stop", "负载：停止之前几乎没有错误"))
-        .advise(words!(
-            "Let samples in flight finish (one Ctrl-C, or the end by duration), and judge the run without them.",
-            "让在途样本完成（按一次 Ctrl-C，或按时长结束），并在不计它们的情况下评价本次运行。"
-        ))
+        .rules_out(words!(errors_by_end_not_load))
+        .advise(words!(errors_by_end_advice))
         .explaining(&["errors_named", "reset_under_load", "step_change"])
         .said();
     }
@@ -639,28 +571,17 @@ fn in_flight_at_end(record: &Record, cut: u64) -> Said {
     }
     let seconds = &record.seconds;
     let typical = super::say::time(ms(&hist(seconds, |s| &s.all.service), 0.5));
-    let (en, zh) = match cut {
-        1 => ("1 request was in flight when the run ended; it is counted apart, neither as an answer nor as an error".to_owned(), "1 个请求".to_owned()),
+    let requests = match cut {
+        1 => words!(one_request_in_flight_at_end),
         _ => {
             let n = count(cut);
-            (format!("{n} requests were in flight when the run ended; they are counted apart, neither as answers nor as errors"), format!("{n} 个请求"))
+            words!(requests_in_flight_at_end(n))
         }
     };
-    found(
-        "cut_by_end",
-        About::Run,
-        Confidence::Hint,
-        words!(
-            "{en} (a request took {typical} at the median).",
-            "运行结束时有 {zh}在途；单独计数，既不算响应也不算错误（请求时间中位数 {typical}）。"
-        ),
-    )
-    .with("cut", cut as f64, "samples", span(seconds))
-    .advise(words!(
-        "Nothing to do; run longer than a few response times if they are many.",
-        "无需处理；如果数量很多，请让运行时长超过若干个响应时间。"
-    ))
-    .said()
+    found("cut_by_end", About::Run, Confidence::Hint, words!(cut_requests_found(requests, typical)))
+        .with("cut", cut as f64, "samples", span(seconds))
+        .advise(words!(cut_requests_advice))
+        .said()
 }
 
 /// Returns the finding about requests that waited unusually long after the stop.
@@ -675,25 +596,13 @@ fn waits_long(record: &Record, cut: u64) -> Option<Said> {
     let (n, one) = (count(cut), cut == 1);
     let (requests, they) = if one { ("request", "it is") } else { ("requests", "they are") };
     let (for_ms, most) = (super::say::time(waited), super::say::time(longest));
-    let (others, others_zh) = if longest > 0.0 {
-        (
-            format!(", where no other took longer than {most}"),
-            format!("，而其他请求最长只用了 {most}"),
-        )
-    } else {
-        Default::default()
-    };
-    let said = words!(
-        "{n} {requests} still had no answer {for_ms} after the run was stopped{others}; {they} counted apart, neither as answers nor as errors.",
-        "运行停止 {for_ms} 后仍有 {n} 个请求没有响应{others_zh}；它们单独计数，既不算响应也不算错误。"
-    );
+    let others =
+        if longest > 0.0 { words!(longest_other_request(most)) } else { Default::default() };
+    let said = words!(never_answered_found(n, requests, for_ms, others, they));
     let finding = found("cut_by_end", About::Run, Confidence::Arithmetic, said)
         .with("cut", cut as f64, "samples", times)
         .with("waited", waited, "ms", times)
-        .advise(words!(
-            "Look at the target for requests that it never answers, and give the samplers a response timeout: then such requests are errors.",
-            "检查被测系统从不响应的请求，并为采样器设置响应超时：这样的请求就会算作错误。"
-        ));
+        .advise(words!(never_answered_advice));
     Some(finding.said())
 }
 

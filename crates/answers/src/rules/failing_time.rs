@@ -102,11 +102,7 @@ pub(super) fn period(seconds: &[Second], failed: impl Fn(&Second) -> u64) -> Opt
 }
 
 /// Returns a phrase about the times of a cause that recurs at equal intervals; `None` for other causes.
-pub(super) fn at_intervals(
-    record: &Record,
-    cause: usize,
-    from_ms: i64,
-) -> Option<(String, String)> {
+pub(super) fn at_intervals(record: &Record, cause: usize, from_ms: i64) -> Option<Words> {
     let of = |second: &Second| {
         let own = second.causes.iter().filter(|(at, _)| *at as usize == cause);
         own.map(|(_, n)| n).sum()
@@ -114,10 +110,7 @@ pub(super) fn at_intervals(
     let period = period(whole(record), of)?;
     let (every, long) = (time(period.every_s * 1000.0), time(period.for_s * 1000.0));
     let (times, from) = (period.times, clock(from_ms - record.frame.start_ms));
-    Some((
-        format!("every {every} for about {long}, {times} times from {from} on"),
-        format!("自 {from} 起每 {every} 一次，共 {times} 次，每次约 {long}"),
-    ))
+    Some(words!(when_at_intervals(every, long, times, from)))
 }
 
 /// Returns a phrase about a stretch in which every request fails; empty if there is none. `only`: the only label
@@ -140,14 +133,14 @@ pub(super) fn each_fails(
     let has_good = |second: &Second| second.all.count > second.all.errors;
     let is_whole_run = !record.seconds.iter().any(has_good);
     let Some(last) = during.last().filter(|_| !is_whole_run && all_fail(during, of)) else {
-        return words!("", "");
+        return Words::default();
     };
     let shown = |ms: i64| clock(ms - record.frame.start_ms);
     let (from, every) = (shown(from_ms), if only.is_some() { "each one" } else { "every request" });
     if !is_over {
-        return words!(": {every} from {from} on", "：自 {from} 起每个请求都失败");
+        return words!(every_request_fails_from(every, from));
     }
     let (all, bad) = of(last);
     let to = shown(if bad < all { last.at_ms - i64::from(last.ms) } else { last.at_ms });
-    words!(": {every} from {from} until {to}", "：{from} 至 {to} 的每个请求都失败")
+    words!(every_request_fails_between(every, from, to))
 }

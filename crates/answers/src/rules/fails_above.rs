@@ -465,10 +465,7 @@ fn fixed(in_time: &[Piece]) -> Fixed {
 pub(super) fn or_at_once(k: f64) -> Words {
     let requests = things(k.max(1.0) as u64, "request");
     let n = count(k.max(1.0) as u64);
-    words!(
-        " A limit of about {requests} at once (semaphore, pool, queue) would look the same.",
-        "同时约 {n} 个请求的限制（信号量、连接池、队列）也会如此。"
-    )
+    words!(or_limit_of_requests(requests, n))
 }
 
 impl Limit {
@@ -496,67 +493,56 @@ impl Limit {
     fn words(&self, k: &str) -> Words {
         let named = self.named();
         let (low, high) = (self.low.ceil().min(named), self.high.floor().max(named));
-        let (range, range_zh) = if low < high {
+        let range = if low < high {
             let (low, high) = (count(low as u64), count(high as u64));
-            (format!(" ({low}–{high})"), format!("（{low}–{high}）"))
+            words!(range_of_limit(low, high))
         } else {
             Default::default()
         };
         let (calm, failed, rate) = (count(self.calm), count(self.failed), per_second(self.rate));
-        let (of, of_zh) = match self.labels {
+        let of = match self.labels {
             1 => Default::default(),
-            n => (format!(" of {n} labels together"), format!("（{n} 个标签合计）")),
+            n => words!(of_labels_together(n)),
         };
-        let (or, or_zh) = if self.fixed == Fixed::Either {
-            (
-                format!(" The same figures fit a limit of the rate, {rate} answers/s."),
-                format!("同样的数据也符合 {rate}/s 的限流。"),
-            )
+        let or = if self.fixed == Fixed::Either {
+            words!(or_limit_of_rate(rate))
         } else {
             Default::default()
         };
         if self.calm == 0 {
             let users = count(self.users.round() as u64);
-            return words!(
-                "About {k} requests at once{of}{range} are answered, and what is beyond fails: a limit of {k} (semaphore, pool, queue). Of {users} users about {k} were being answered at any time, hardly more or fewer, while {failed} requests failed. No lighter load went before.{or}",
-                "同时约有 {k} 个请求{of_zh}{range_zh}得到响应，超出的失败：存在数值为 {k} 的限制（信号量、连接池、队列）。{users} 个用户中任何时刻都约有 {k} 个正被响应，几乎不多不少，同时有 {failed} 个请求失败。之前没有更轻的负载。{or_zh}"
-            );
+            return words!(refused_beyond_number(k, of, range, users, failed, or));
         }
-        words!(
-            "Errors begin above about {k} requests in flight{of}{range}: a limit of {k} (semaphore, pool, queue). {failed} requests failed above it, and hardly any of {calm} below it.{or}",
-            "在途请求{of_zh}超过约 {k} 个{range_zh}后开始出错：存在数值为 {k} 的限制（信号量、连接池、队列）。超过后有 {failed} 个请求失败，低于该值时 {calm} 个请求几乎没有失败。{or_zh}"
-        )
+        words!(errors_above_number(k, of, range, failed, calm, or))
     }
 
     fn finding(&self, record: &Record, at: Span) -> Finding {
         let named = self.named();
         let k = count(named as u64);
-        let (said, or) = (self.words(&k), or_threads(record));
-        let said = Words { en: said.en + &or.en, zh: said.zh + &or.zh };
+        let mut said = self.words(&k);
+        said.push(&or_threads(record));
         let finding = found(ID, About::Target, Confidence::Statistical, said);
         finding
             .between("limit", self.k, "requests", Some((self.low, self.high)), at)
             .with("rate", self.rate, "1/s", at)
             .with("failed", self.failed as f64, "requests", at)
-            .rules_out(words!(
-                "a target that gets slower: requests that it accepts are answered as fast as before",
-                "被测系统变慢：被接受的请求响应与之前一样快"
-            ))
-            .advise(defaults::beside(
-                words!(
-                    "Look for a limit of {k} that turns away what is beyond it (a semaphore, a bulkhead, a pool without a queue, a bounded queue), in the target or what it calls; raise it, or let requests wait.",
-                    "在被测系统或其调用的服务中查找数值为 {k}、会拒绝超出部分的限制（信号量、舱壁、无队列的连接池、有界队列）；提高它，或让请求等待。"
-                ),
-                named,
-            ))
-            .explaining(&["errors_named", "reset_under_load", "circuit_breaker", "bimodal", "plateau", "step_change"])
+            .rules_out(words!(errors_above_not_slow_target))
+            .advise(defaults::beside(words!(errors_above_advice(k)), named))
+            .explaining(&[
+                "errors_named",
+                "reset_under_load",
+                "circuit_breaker",
+                "bimodal",
+                "plateau",
+                "step_change",
+            ])
     }
 }
 
 pub(super) fn fails_above(run: &Run<'_>) -> Said {
     let record = run.record();
     if !record.knows_errors() {
-        return lacks!("the column success", "success 列");
+        return lacks!(success_column);
     }
     if run.finds("rate_limit") || run.finds("target_down") || are_of_threads(record) {
         return Said::Nothing;

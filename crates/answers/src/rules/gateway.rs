@@ -24,39 +24,21 @@ pub(super) fn advice(cause: &CauseName) -> Option<Words> {
         return Some(of_settings(cause));
     }
     Some(match result_code(cause)? {
-        "3003" => words!(
-            "The gateway has another key or derives another: `throng mgs verify` finds the settings of a captured request (`throng explain mgs`).",
-            "网关使用的密钥或派生方式不同：`throng mgs verify` 可从抓取的请求中找出设置（`throng explain mgs`）。"
-        ),
-        "7000" | "7001" | "7002" | "7014" => words!(
-            "Compare secret, digest, join and headers with the gateway's: `throng mgs verify` finds them from a captured request (`throng explain mgs`).",
-            "请与网关核对密钥、摘要、拼接方式和请求头：`throng mgs verify` 可从抓取的请求中找出它们（`throng explain mgs`）。"
-        ),
-        "7003" | "7007" => words!(
-            "Compare the clocks (throng.mgs.clock.offset_ms), and throng.mgs.cache.window_s with the validity of time stamps at the gateway.",
-            "请核对时钟（throng.mgs.clock.offset_ms），并将 throng.mgs.cache.window_s 与网关的时间戳有效期比较。"
-        ),
+        "3003" => words!(mgs_key_advice),
+        "7000" | "7001" | "7002" | "7014" => words!(mgs_signature_advice),
+        "7003" | "7007" => words!(mgs_clock_advice),
         _ => return None,
     })
 }
 
 fn of_settings(cause: &CauseName) -> Words {
     if cause.message.contains(UNDECRYPTABLE) {
-        return words!(
-            "The gateway encrypts its answers in another way, or not at all: compare throng.mgs.decrypt, iv, gzip and derive (`throng explain mgs`).",
-            "网关以其他方式加密响应，或根本不加密：请核对 throng.mgs.decrypt、iv、gzip 和 derive（`throng explain mgs`）。"
-        );
+        return words!(mgs_answer_advice);
     }
     if cause.message.contains(NO_RESULT_CODE) {
-        return words!(
-            "Something other than the gateway answered, or throng.mgs.header.result names another header (`throng explain mgs`).",
-            "响应并非来自网关，或 throng.mgs.header.result 指定了其他响应头（`throng explain mgs`）。"
-        );
+        return words!(mgs_other_server_advice);
     }
-    words!(
-        "These requests were not sent: correct the settings of RPC Gateway Security; `throng check` says what is wrong (`throng explain mgs`).",
-        "这些请求没有发出：请更正 RPC Gateway Security 的设置；`throng check` 会指出问题（`throng explain mgs`）。"
-    )
+    words!(mgs_settings_advice)
 }
 
 #[cfg(test)]

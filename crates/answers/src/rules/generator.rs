@@ -10,7 +10,7 @@ use super::machine::is_stall;
 use super::reading;
 use super::say::{found, lacks, number, time, words};
 use crate::shared;
-use crate::verdict::{About, Confidence, Said};
+use crate::verdict::{About, Confidence, Said, Words};
 
 const ID: &str = "generator_limit";
 const ID_OF_MACHINE: &str = "machine_busy";
@@ -59,7 +59,7 @@ const EXCEPTIONS: f64 = 0.1;
 
 pub(super) fn generator_limit(record: &Record) -> Said {
     if !record.has.generator {
-        return lacks!(run: "figures of the generator", "负载机自身的数据");
+        return lacks!(run: figures_of_generator);
     }
     full_of_itself(record).or_else(|| lag(record)).unwrap_or(Said::Nothing)
 }
@@ -67,7 +67,7 @@ pub(super) fn generator_limit(record: &Record) -> Said {
 /// Returns the finding about other programs that saturate the generator's machine and make the generator wait.
 pub(super) fn machine_busy(record: &Record) -> Said {
     if !record.has.generator {
-        return lacks!(run: "figures of the generator", "负载机自身的数据");
+        return lacks!(run: figures_of_generator);
     }
     if full_of_itself(record).is_some() {
         return Said::Nothing;
@@ -104,12 +104,8 @@ fn is_enough(full: usize, seconds: usize) -> bool {
 }
 
 /// Returns a phrase about a target that runs on the same machine.
-fn here(record: &Record) -> (&'static str, &'static str) {
-    if shared::target_is_here(record) {
-        ("; the target runs on this machine, too", "；被测系统也在这台机器上")
-    } else {
-        ("", "")
-    }
+fn here(record: &Record) -> Words {
+    if shared::target_is_here(record) { words!(target_on_same_machine) } else { Words::default() }
 }
 
 /// True if the generator used all of its processors.
@@ -126,23 +122,17 @@ fn full_of_itself(record: &Record) -> Option<Said> {
     }
     let span = span(&record.seconds);
     let cpus = looked.iter().map(|s| usable(record, s)).fold(1.0, f64::max);
-    let (here, here_zh) = here(record);
+    let here = here(record);
     Some(
         found(
             ID,
             About::Generator,
             Confidence::Arithmetic,
-            words!(
-                "The generator used all of its processors ({cpus:.0}) in {full} of {seconds} seconds: rates and response times are limits of the generator, not of the target.",
-                "负载机在 {seconds} 秒中有 {full} 秒用满了全部处理器（{cpus:.0} 个）：速率和响应时间反映的是负载机的极限，而不是被测系统的极限。"
-            ),
+            words!(generator_limit_found(cpus, full, seconds)),
         )
         .with("generator_full_seconds", full as f64, "s", span)
         .with("generator_cpu", used_in_all(record), "share", span)
-        .advise(words!(
-            "Give the generator more processors or more machines, or ask for less load{here}.",
-            "给负载机更多处理器或更多机器，或者降低负载{here_zh}。"
-        ))
+        .advise(words!(generator_limit_advice(here)))
         .explaining(EXPLAINS)
         .said(),
     )
@@ -161,23 +151,17 @@ fn full_of_others(record: &Record) -> Option<Said> {
     }
     let span = span(&record.seconds);
     let own = percent(used_in_all(record));
-    let (here, here_zh) = here(record);
+    let here = here(record);
     Some(
         found(
             ID_OF_MACHINE,
             About::Generator,
             Confidence::Arithmetic,
-            words!(
-                "Other programs filled the generator's machine in {others} of {seconds} seconds (the generator itself used {own} of its processors), while samples waited in the generator{here}.",
-                "其他程序在 {seconds} 秒中有 {others} 秒占满了负载机所在的机器（负载机自身使用其处理器的 {own}），同时样本在负载机内等待{here_zh}。"
-            ),
+            words!(machine_busy_found(others, seconds, own, here)),
         )
         .with("machine_full_seconds", others as f64, "s", span)
         .with("generator_cpu", used_in_all(record), "share", span)
-        .advise(words!(
-            "Run the target, and other busy programs, on another machine.",
-            "把被测系统和其他繁忙程序放到别的机器上。"
-        ))
+        .advise(words!(machine_busy_advice))
         .explaining(EXPLAINS)
         .said(),
     )
@@ -243,18 +227,12 @@ fn lag(record: &Record) -> Option<Said> {
             ID,
             About::Generator,
             Confidence::Arithmetic,
-            words!(
-                "Throng itself caused {in_all} of the response time (p99 {part} of {of}).",
-                "Throng 自身造成了响应时间的 {in_all}（p99：{of} 中的 {part}）。"
-            ),
+            words!(own_share_found(in_all, part, of)),
         )
         .with("lag_p99", p99, "ms", span)
         .with("lag_share", share, "share", span)
         .with("response_p99", response, "ms", span)
-        .advise(words!(
-            "Give the run more processors or fewer users; until then its response times are too long.",
-            "给负载机更多处理器或减少用户数；在此之前响应时间偏大。"
-        ))
+        .advise(words!(own_share_advice))
         .explaining(&["late_starts"])
         .said(),
     )
@@ -264,8 +242,5 @@ fn lag(record: &Record) -> Option<Said> {
 pub(super) fn cleared(record: &Record) -> crate::verdict::Words {
     let cpu = percent(used_in_all(record));
     let lag = number(ms(&hist(&record.seconds, |s| &s.lag), 0.99));
-    words!(
-        "the generator (CPU {cpu}, p99 of its own share {lag} ms)",
-        "负载机（CPU {cpu}，自身耗时 p99 {lag} ms）"
-    )
+    words!(generator_not_cause(cpu, lag))
 }

@@ -182,18 +182,12 @@ pub(super) fn nothing_answered(record: &Record) -> Option<Said> {
     let (gave_up, cut) = never_answered(record)?;
     let times = span(&record.seconds);
     let length = seconds((times.1 - times.0).unsigned_abs());
-    let Words { en: waited, zh: waited_zh } = waited_words(gave_up, cut);
-    let said = words!(
-        "The target answered no request in {length}: {waited}.",
-        "被测系统在 {length} 内没有响应任何请求：{waited_zh}。"
-    );
+    let waited = waited_words(gave_up, cut);
+    let said = words!(no_answer_found(length, waited));
     Some(
         found("target_down", About::Run, Confidence::Arithmetic, said)
             .with("waited", (gave_up + cut) as f64, "requests", times)
-            .advise(words!(
-                "Check whether the service works at all, and whether host, port and protocol of the plan are its own: a stopped process, a lock, or a port that another program listens at takes requests and answers none.",
-                "请检查服务是否能正常工作，以及计划中的主机、端口和协议是否正确：被暂停的进程、锁，或由其他程序监听的端口，会接受请求而不响应。"
-            ))
+            .advise(words!(no_answer_advice))
             .explaining(EXPLAINS)
             .said(),
     )
@@ -278,23 +272,22 @@ fn grows_beyond_limit(record: &Record, hang: &Hang) -> Option<Growth> {
 /// Returns the finding about response times that grew up to the plan's time limit.
 fn too_late(record: &Record, hang: &Hang, growth: &Growth) -> Finding {
     let at = clock(hang.from_ms - record.frame.start_ms);
-    let Words { en: waited, zh: waited_zh } = waited_words(hang.gave_up, hang.cut);
+    let waited = waited_words(hang.gave_up, hang.cut);
     let [limit, first, most] = [growth.limit, growth.first, growth.most].map(time);
     found(
         "target_down",
         About::Target,
         Confidence::Arithmetic,
-        words!(
-            "Answers took longer and longer, from {first} up to {most}, and from {at} on all longer than the plan's time limit of {limit}: {waited}.",
-            "响应越来越慢，从 {first} 增加到 {most}，从 {at} 起全部超过计划的超时 {limit}：{waited_zh}。"
-        ),
+        words!(slower_than_time_limit(first, most, at, limit, waited)),
     )
-    .with("waited", (hang.gave_up + hang.cut) as f64, "requests", (hang.from_ms, span(&record.seconds).1))
+    .with(
+        "waited",
+        (hang.gave_up + hang.cut) as f64,
+        "requests",
+        (hang.from_ms, span(&record.seconds).1),
+    )
     .with("limit", growth.limit, "ms", (hang.from_ms, span(&record.seconds).1))
-    .advise(words!(
-        "The target was probably working all the time, on requests that nobody waited for any more. Either the load grew beyond what it can carry (throng capacity finds that load), or it got slower under the same load; a run without the time limit shows how long answers take.",
-        "被测系统很可能一直在工作，处理的却是已无人等待的请求。要么负载超过了它能承受的程度（用 throng capacity 查明），要么它在相同负载下变慢；去掉超时再运行可看到响应需要多久。"
-    ))
+    .advise(words!(slower_than_time_limit_advice))
 }
 
 /// Returns a sentence about a target, or about some labels, without responses until the end.
@@ -308,26 +301,20 @@ pub fn unanswered(record: &Record) -> Option<Words> {
 
 fn sentence(record: &Record, hang: &Hang) -> Words {
     let at = clock(hang.from_ms - record.frame.start_ms);
-    let Words { en: waited, zh: waited_zh } = waited_words(hang.gave_up, hang.cut);
+    let waited = waited_words(hang.gave_up, hang.cut);
     if hang.is_whole {
-        words!(
-            "The target answered nothing from {at} until the end: {waited}.",
-            "被测系统从 {at} 到结束没有任何响应：{waited_zh}。"
-        )
+        words!(hang_until_end(at, waited))
     } else {
         let name = record.labels.get(hang.labels[0] as usize).map_or("", |label| &*label.name);
-        let (who, who_zh) = match hang.labels.len() {
-            1 => (format!("\"{name}\""), format!("“{name}”")),
+        let who = match hang.labels.len() {
+            1 => words!(one_label(name)),
             n => {
                 let more =
                     if n == 2 { "1 more label".into() } else { format!("{} more labels", n - 1) };
-                (format!("\"{name}\" and {more}"), format!("“{name}”等 {n} 个标签"))
+                words!(label_and_more_labels(name, more, n))
             }
         };
-        words!(
-            "{who} got no answer from {at} until the end: {waited}.",
-            "{who_zh}从 {at} 到结束没有得到任何响应：{waited_zh}。"
-        )
+        words!(hang_of_some_until_end(who, at, waited))
     }
 }
 
@@ -344,10 +331,7 @@ pub(super) fn no_answer(record: &Record) -> Option<Said> {
         found("target_down", About::Run, Confidence::Arithmetic, said)
             .with("waited", (hang.gave_up + hang.cut) as f64, "requests", times)
             .with("labels", hang.labels.len() as f64, "labels", times)
-            .advise(words!(
-                "Look at the service and its log at that time: a lock or a pool that nobody gives back, a disk or a dependency that does not answer, a stopped process; a dump of its threads shows where they wait. Figures of the time before are those of a target that worked.",
-                "查看该时刻的服务及其日志：未释放的锁或连接池、无响应的磁盘或依赖、被停止的进程；线程转储可显示等待位置。此前的数据反映的是正常工作的被测系统。"
-            ))
+            .advise(words!(hang_advice))
             .explaining(explains)
             .said(),
     )
@@ -359,15 +343,9 @@ fn waited_words(gave_up: u64, cut: u64) -> Words {
     let numbers = (gave_up, cut);
     let (gave_up, cut) = (things(gave_up, "request"), things(cut, "request"));
     match numbers {
-        (_, 0) => words!(
-            "{gave_up} waited until the plan's time limit",
-            "{n_gave_up} 个请求一直等到计划的超时"
-        ),
-        (0, _) => words!("{cut} waited until the run ended", "{n_cut} 个请求一直等到运行结束"),
-        _ => words!(
-            "{gave_up} waited until the plan's time limit, and {n_cut} until the run ended",
-            "{n_gave_up} 个请求一直等到计划的超时，{n_cut} 个等到运行结束"
-        ),
+        (_, 0) => words!(waited_until_time_limit(gave_up, n_gave_up)),
+        (0, _) => words!(waited_until_run_end(cut, n_cut)),
+        _ => words!(waited_until_time_limit_or_run_end(gave_up, n_cut, n_gave_up)),
     }
 }
 

@@ -93,10 +93,7 @@ fn watched(second: &Second, series: Option<u32>) -> Option<f64> {
 pub(super) fn host_ports(record: &Record) -> Said {
     let hosts = hosts(record);
     if hosts.iter().all(|host| host.readings.is_empty()) {
-        return lacks!(
-            hosts: "connections in TIME_WAIT of a watched host (--watch NAME=URL of a node_exporter)",
-            "被监视主机上处于 TIME_WAIT 的连接数（--watch NAME=URL，指向 node_exporter）"
-        );
+        return lacks!(hosts: time_wait_of_watched_host);
     }
     let gone = hosts.iter().find_map(|host| ran_out(record, host));
     let going = || hosts.iter().find_map(|host| running_out(record, host));
@@ -110,14 +107,7 @@ fn foreseen(host: &Host) -> Option<Forecast> {
 
 fn range(host: &Host) -> (String, Words) {
     let ports = count(host.ports as u64);
-    let note = if host.known {
-        words!("", "")
-    } else {
-        words!(
-            " (the default range; that of the host is not known)",
-            "（默认范围；该主机的实际范围未知）"
-        )
-    };
+    let note = if host.known { Words::default() } else { words!(default_range_of_ports) };
     (ports, note)
 }
 
@@ -176,25 +166,18 @@ fn gone<'r>(record: &'r Record, host: &Host) -> Option<Gone<'r>> {
 
 /// Returns the sentences about the failures after the ports ran out, and about the forecast that was possible.
 fn aftermath(record: &Record, gone: &Gone<'_>) -> Words {
-    let mut words = words!("", "");
+    let mut words = Words::default();
     if gone.fails {
         let (failed, share) = errors(gone.late);
         let (failed, share, early) = (count(failed), percent(share), count(errors(gone.early).0));
         let most_frequent = causes(gone.late).first().map(|(cause, _)| *cause);
         let cause = most_frequent.and_then(|cause| record.causes.get(cause));
         let code = cause.map_or("", |cause| &*cause.code);
-        words = words!(
-            " From then on {failed} requests failed ({share}), most with {code}; {early} before.",
-            "此后有 {failed} 个请求失败（{share}），多数为 {code}；此前为 {early} 个。"
-        );
+        words = words!(failures_after_ports_ran_out(failed, share, code, early));
     }
     if let Some(found) = gone.before {
         let (seen, pace) = (clock(found.at_ms - record.frame.start_ms), number(found.per_s));
-        let more = words!(
-            " It could be foreseen from {seen} on, by {pace} more each second.",
-            "从 {seen} 起即可预见：每秒增加 {pace} 个。"
-        );
-        (words.en, words.zh) = (words.en + &more.en, words.zh + &more.zh);
+        words.push(&words!(ports_foreseen_since(seen, pace)));
     }
     words
 }
@@ -210,18 +193,12 @@ fn opened_per_request(record: &Record, host: &Host, seconds: &[Second]) -> Optio
 /// Returns the sentence about connections per request: a low number shows a pool that keeps its connections too
 /// briefly.
 fn pace_of_opening(each: Option<f64>) -> Words {
-    let Some(each) = each else { return words!("", "") };
+    let Some(each) = each else { return Words::default() };
     let (number, every) = (number(each), number(1.0 / each));
     if each < NOT_EACH {
-        words!(
-            " It opened one for every {every} requests: if it has a pool, that keeps connections too briefly, or holds too few.",
-            "它每 {every} 个请求打开一个新连接：若有连接池，则其保持时间太短或容量太小。"
-        )
+        words!(one_connection_for_several_requests(every))
     } else {
-        words!(
-            " It opened {number} connections for each request.",
-            "它每个请求打开 {number} 个连接。"
-        )
+        words!(connections_for_each_request(number))
     }
 }
 
@@ -236,14 +213,12 @@ fn with_opened(finding: Finding, each: Option<f64>, time: (i64, i64)) -> Finding
 fn ran_out(record: &Record, host: &Host) -> Option<Finding> {
     let gone = gone(record, host)?;
     let opened = opened_per_request(record, host, gone.early);
-    let pace = pace_of_opening(opened);
-    let (pace_en, pace_zh) = (pace.en, pace.zh);
+    let opening = pace_of_opening(opened);
     let (ports, note) = range(host);
     let (name, at) = (&host.name, clock(gone.at_ms - record.frame.start_ms));
     let waiting = gone.most.min(host.ports);
     let waiting_words = count(waiting as u64);
-    let after = aftermath(record, &gone);
-    let (en, zh, note_en, note_zh) = (after.en, after.zh, note.en, note.zh);
+    let aftermath = aftermath(record, &gone);
     // The host reports the problem in a response; the same error at a connect comes from the generator itself.
     let is_answer = |c: &CauseName| c.outcome == Outcome::Status;
     let said =
@@ -257,10 +232,7 @@ fn ran_out(record: &Record, host: &Host) -> Option<Finding> {
         ID,
         About::Run,
         confidence,
-        words!(
-            "Local ports of {name} ran out at about {at}: {waiting_words} of {ports}{note_en} are in TIME_WAIT, which holds each for 60 s.{pace_en}{en}",
-            "主机 {name} 的本地端口在约 {at} 用尽：{ports} 个{note_zh}中有 {waiting_words} 个处于 TIME_WAIT，每个要保留 60 秒。{pace_zh}{zh}"
-        ),
+        words!(host_ports_ran_out(name, at, waiting_words, ports, note, opening, aftermath)),
     )
     .on_hosts([&**name]);
     let all = span(whole(record));
@@ -293,19 +265,14 @@ fn running_out(record: &Record, host: &Host) -> Option<Finding> {
     let name = &host.name;
     let at = clock(going.gone_ms - record.frame.start_ms);
     let (waiting, pace) = (count(going.waiting as u64), number(going.per_s));
-    let (note_en, note_zh) = (note.en, note.zh);
     let confidence = if going.borne_out { Confidence::Arithmetic } else { Confidence::Hint };
     let opened = opened_per_request(record, host, whole(record));
-    let sentence = pace_of_opening(opened);
-    let (pace_en, pace_zh) = (sentence.en, sentence.zh);
+    let opening = pace_of_opening(opened);
     let finding = found(
         ID,
         About::Run,
         confidence,
-        words!(
-            "Local ports of {name} run out at about {at} if it goes on like this: {waiting} of {ports}{note_en} are in TIME_WAIT, {pace} more each second.{pace_en}",
-            "照此下去，主机 {name} 的本地端口将在约 {at} 用尽：{ports} 个{note_zh}中有 {waiting} 个处于 TIME_WAIT，每秒增加 {pace} 个。{pace_zh}"
-        ),
+        words!(host_ports_run_out(name, at, waiting, ports, note, pace, opening)),
     )
     .on_hosts([&**name]);
     let finding = with_opened(finding, opened, span(whole(record)));
@@ -327,17 +294,6 @@ fn running_out(record: &Record, host: &Host) -> Option<Finding> {
 
 fn advice(host: &Host) -> Words {
     let name = &host.name;
-    let more = if host.known {
-        words!("", "")
-    } else {
-        words!(
-            " Give its port range with --watch {name}=URL,ports=N.",
-            "用 --watch {name}=URL,ports=N 指明其端口范围。"
-        )
-    };
-    let (more_en, more_zh) = (more.en, more.zh);
-    words!(
-        "Let {name} keep its connections to the services behind it, in a connection pool or with keepalive to upstreams, for longer than a few milliseconds. Otherwise widen its net.ipv4.ip_local_port_range, or add addresses to it or to the service: each pair of addresses has the whole port range.{more_en}",
-        "让 {name} 保持与后端服务的连接（连接池、upstream keepalive，存活时间不能只有几毫秒）；否则扩大其 net.ipv4.ip_local_port_range，或为它或后端服务增加地址：每一对地址各有整个端口范围。{more_zh}"
-    )
+    let more = if host.known { Words::default() } else { words!(host_ports_range_advice(name)) };
+    words!(host_ports_advice(name, more))
 }

@@ -78,10 +78,7 @@ pub(super) fn mean<'s>(seconds: impl IntoIterator<Item = &'s Second>, series: u3
 pub(super) fn host_churn(record: &Record) -> Said {
     let hosts = hosts(record, "opened");
     if hosts.is_empty() {
-        return lacks!(
-            hosts: "connections that a watched host opens (--watch NAME=URL of a node_exporter)",
-            "被监视主机打开的连接（--watch NAME=URL，指向 node_exporter）"
-        );
+        return lacks!(hosts: connections_opened_by_watched_host);
     }
     let seconds = whole(record);
     let churning = |(host, opened): &(Arc<str>, u32)| churns(record, seconds, host, *opened);
@@ -101,37 +98,18 @@ fn churns(record: &Record, seconds: &[Second], host: &str, opened: u32) -> Optio
         return None;
     }
     let waiting = place(record, host, "time_wait").map(|at| mean(seconds, at).0);
-    let held = waiting.map_or(words!("", ""), |waiting| {
+    let held = waiting.map_or(Words::default(), |waiting| {
         let waiting = number(waiting);
-        words!(
-            " {waiting} of them are in TIME_WAIT on average.",
-            "平均有 {waiting} 个处于 TIME_WAIT。"
-        )
+        words!(host_time_wait_on_average(waiting))
     });
     let all = span(seconds);
     let (each, kept, every) = (number(per_request), number(from_us), number(1.0 / per_request));
-    let (held_en, held_zh) = (held.en, held.zh);
     let (words, advice) = if keeps_none {
-        (
-            words!(
-                "{host} opens {each} connections behind it for each request, and accepts {kept}: the connections to it are kept, those to the services behind it are not.{held_en}",
-                "主机 {host} 每个请求向后端打开 {each} 个连接，而只接受 {kept} 个：到它的连接被保持，它到后端服务的连接没有。{held_zh}"
-            ),
-            words!(
-                "Let {host} keep its connections to the services behind it (keepalive in nginx' upstream, with HTTP/1.1 and an empty Connection header; a pool). Each new one costs both sides, takes a port for 60 s, and may be where a rate stops growing though no processor is full.",
-                "让 {host} 保持与后端服务的连接（nginx upstream 的 keepalive，配合 HTTP/1.1 和空的 Connection 头；连接池）。每个新连接都让两端付出代价，并占用一个端口 60 秒；即使没有处理器跑满，速率也可能因此不再增长。"
-            ),
-        )
+        (words!(host_churn_found(host, each, kept, held)), words!(host_churn_advice(host)))
     } else {
         (
-            words!(
-                "{host} keeps its connections to the services behind it too briefly: it still opens one for every {every} requests, all the time ({each} for each; it accepts {kept}).{held_en}",
-                "主机 {host} 到后端服务的连接保持得太短：它始终每 {every} 个请求就打开一个新连接（每个请求 {each} 个；接受 {kept} 个）。{held_zh}"
-            ),
-            words!(
-                "Look at the pool of {host} towards the services behind it: a lifetime or an idle time of milliseconds, a small number of requests for each connection (keepalive_time, keepalive_timeout and keepalive_requests in nginx' upstream, timeToLive of a pool), or fewer connections than are busy at once. Each new one takes a port for 60 s.",
-                "检查 {host} 到后端服务的连接池：以毫秒计的存活时间或空闲时间、每个连接的请求数过小（nginx upstream 的 keepalive_time、keepalive_timeout、keepalive_requests，连接池的 timeToLive），或连接数少于同时使用的数量。每个新连接占用一个端口 60 秒。"
-            ),
+            words!(host_churn_brief(host, every, each, kept, held)),
+            words!(host_churn_brief_advice(host)),
         )
     };
     let finding = found("host_churn", About::Run, Confidence::Arithmetic, words)
@@ -175,10 +153,7 @@ pub(super) fn host_uneven(record: &Record) -> Said {
     let families: Vec<_> =
         hosts.iter().map(|(name, _)| alike(name)).filter(|alike| alike.len() > 1).collect();
     if families.is_empty() {
-        return lacks!(
-            hosts: "watched hosts alike, with names such as gateway-1 and gateway-2",
-            "名称如 gateway-1、gateway-2 的同类被监视主机"
-        );
+        return lacks!(hosts: similar_watched_hosts);
     }
     let seconds = whole(record);
     families
@@ -261,49 +236,24 @@ fn left_out_words(left: &LeftOut<'_>, why: &Why) -> (Words, Words) {
         Why::Unreachable(before, rate) => {
             let rate = number(*rate);
             (
-                words!(
-                    "{host} gets {part} of the traffic of {names}; a fair share is {of}. {before} repeats {rate} attempts to connect each second: {host} is probably in its list and cannot be reached.",
-                    "{host} 只得到 {names} 总流量的 {part}；均分应为 {of}。{before} 每秒重试 {rate} 次连接：{host} 很可能在其列表中但无法到达。"
-                ),
-                words!(
-                    "Connect from {before} to {host} by hand; look for a network policy or firewall between them that drops the segments, and for a wrong address or port.",
-                    "在 {before} 上手工连接 {host}；检查两者之间是否有丢弃报文的网络策略或防火墙，以及地址或端口是否有误。"
-                ),
+                words!(host_uneven_unreachable(host, part, names, of, before, rate)),
+                words!(host_uneven_unreachable_advice(before, host)),
             )
         }
         Why::OneGetsAll(only, share) => {
             let most = percent(*share);
             (
-                words!(
-                    "{only} gets {most} of the traffic of {names}; a fair share is {of}.",
-                    "{only} 得到 {names} 总流量的 {most}；均分应为 {of}。"
-                ),
-                words!(
-                    "The proxy before them probably chooses by the client's address (ip_hash), which is one for the whole run: connect from several networks (--source), or let the proxy choose in another way. If it does not choose by address, check whether its list contains the other hosts.",
-                    "其前面的代理很可能按客户端地址选择（ip_hash），而整个运行只有一个地址：从多个网络连接（--source），或改用其他选择方式。若并非如此，请检查其列表中是否有其他主机。"
-                ),
+                words!(host_uneven_one_gets_most(only, most, names, of)),
+                words!(host_uneven_one_gets_most_advice),
             )
         }
         Why::OthersShare => (
-            words!(
-                "{host} gets {part} of the traffic of {names}; a fair share is {of}, and the others share evenly.",
-                "{host} 只得到 {names} 总流量的 {part}；均分应为 {of}，其余主机均匀分担。"
-            ),
-            words!(
-                "Check whether {host} is in the list of the proxy before it, and is up.",
-                "检查 {host} 是否在其前面代理的列表中、是否正常。"
-            ),
+            words!(host_uneven_others_even(host, part, names, of)),
+            words!(host_uneven_others_even_advice(host)),
         ),
-        Why::Unknown => (
-            words!(
-                "{host} gets {part} of the traffic of {names}; a fair share is {of}.",
-                "{host} 只得到 {names} 总流量的 {part}；均分应为 {of}。"
-            ),
-            words!(
-                "Check whether {host} is in the list of the proxy before it, and is up. A proxy that chooses by the client's address (ip_hash) gives all connections from one network to one of them: connect from several networks (--source), or choose otherwise. Watch the proxy's own host (--watch), too: it counts attempts to connect that get no answer.",
-                "检查 {host} 是否在其前面代理的列表中、是否正常。按客户端地址选择的代理（ip_hash）会把来自同一网络的所有连接交给其中一个：从多个网络连接（--source），或改用其他选择方式。同时监视代理所在主机（--watch）：它会统计得不到应答的连接尝试。"
-            ),
-        ),
+        Why::Unknown => {
+            (words!(host_uneven_found(host, part, names, of)), words!(host_uneven_advice(host)))
+        }
     }
 }
 
@@ -328,10 +278,7 @@ fn left_out_finding(left: &LeftOut<'_>, why: &Why, confidence: Confidence, all: 
 pub(super) fn host_busy(record: &Record) -> Said {
     let hosts = hosts(record, "cpu");
     if hosts.is_empty() {
-        return lacks!(
-            hosts: "processors of a watched host (--watch NAME=URL of a node_exporter)",
-            "被监视主机的处理器（--watch NAME=URL，指向 node_exporter）"
-        );
+        return lacks!(hosts: processors_of_watched_host);
     }
     let seconds = &record.seconds;
     let of = |second: &Second| second.all.count as f64 * 1000.0 / f64::from(second.ms.max(1));
@@ -339,10 +286,7 @@ pub(super) fn host_busy(record: &Record) -> Said {
     let is_calm = |second: &&Second| of(second) <= LITTLE_LOAD * most;
     let (calm, loaded): (Vec<&Second>, Vec<&Second>) = seconds.iter().partition(is_calm);
     if most < RATE || calm.len() < CALM || loaded.len() < CALM {
-        return lacks!(
-            "five seconds with little load, at the start or while paused",
-            "五秒低负载的时间（在开始时或暂停期间）"
-        );
+        return lacks!(five_seconds_of_little_load);
     }
     let mut found: Vec<Busy> =
         hosts.iter().filter_map(|host| busy(host, &calm, &loaded, of)).collect();
@@ -383,23 +327,17 @@ fn busy_finding(all: &[Busy], most: &Busy, when: Span) -> Finding {
     let names = all.iter().map(|busy| &*busy.host).collect::<Vec<_>>().join(", ");
     let (part, under) = (percent(most.alone), percent(most.under));
     let several = all.len() > 1;
-    let (of, of_zh) = if several { (" (the busiest)", "（最忙者）") } else { ("", "") };
+    let of = if several { words!(the_busiest) } else { Words::default() };
     found(
         "host_busy",
         About::Run,
         Confidence::Hint,
-        words!(
-            "Processors of {names} are {part} busy{of} without any load, and {under} busy under load: another program runs there.",
-            "主机 {names} 的处理器在没有负载时就有 {part}{of_zh} 忙碌，在负载下为 {under}：那里还有其他程序在运行。"
-        ),
+        words!(host_busy_found(names, part, of, under)),
     )
     .on_hosts(all.iter().map(|busy| &*busy.host))
     .with("cpu_without_load", most.alone, "share", when)
     .with("cpu_under_load", most.under, "share", when)
-    .advise(words!(
-        "Look for a process on {names} that does not belong to the test (top, sorted by processor), end it, and measure again.",
-        "在 {names} 上查找不属于测试的进程（用 top 按处理器排序），结束它，然后重新测量。"
-    ))
+    .advise(words!(host_busy_advice(names)))
 }
 
 #[cfg(test)]

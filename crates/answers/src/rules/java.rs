@@ -8,7 +8,7 @@ use stats::grouped::{bytes, count, percent};
 
 use super::figures::{span, whole};
 use super::say::{found, lacks, time, words};
-use crate::verdict::{About, Confidence, Finding, Said};
+use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 const ID: &str = "java_pauses";
 const ID_OF_HOSTS: &str = "host_java";
@@ -31,19 +31,16 @@ fn paused(second: &Second) -> f64 {
 }
 
 /// Returns a phrase about the longest time in garbage collection within a second. An interval has only a mean.
-fn up_to(worst: &Second, longest: &str) -> (String, String) {
+fn up_to(worst: &Second, longest: &str) -> Words {
     match worst.coarse {
-        None => (format!("up to {longest} in one second"), format!("一秒内最多 {longest}")),
-        Some(_) => (
-            format!("at worst {longest} a second on average"),
-            format!("最差时段平均每秒 {longest}"),
-        ),
+        None => words!(longest_collection_in_second(longest)),
+        Some(_) => words!(longest_collection_on_average(longest)),
     }
 }
 
 pub(super) fn java_pauses(record: &Record) -> Said {
     if !record.has.generator {
-        return lacks!(run: "figures of the generator", "负载机自身的数据");
+        return lacks!(run: figures_of_generator);
     }
     let seconds: Vec<&Second> =
         record.seconds.iter().filter(|s| s.generator.heap.is_some()).collect();
@@ -69,17 +66,11 @@ pub(super) fn java_pauses(record: &Record) -> Said {
     let full = used as f64 >= NEARLY_FULL * most as f64;
     let (n, in_all, part) = (count(collections), time(all * 1000.0), percent(share));
     let (longest, heap, of) = (time(paused(worst) * 1000.0), bytes(used), bytes(most));
-    let (up_to, up_to_zh) = up_to(worst, &longest);
+    let up_to = up_to(worst, &longest);
     let advice = if full {
-        words!(
-            "The Java heap was nearly full ({heap} of {of}): give it more (--jvm-heap), or run fewer users in Java.",
-            "Java 堆几乎已满（{of} 中已用 {heap}）：增大堆（--jvm-heap），或减少在 Java 中运行的用户。"
-        )
+        words!(generator_java_heap_advice(heap, of))
     } else {
-        words!(
-            "Let scripts and plug-ins make less garbage, or choose a collector with short pauses (--jvm-option -XX:+UseParallelGC, or -XX:+UseZGC); at most {heap} of {of} were in use.",
-            "让脚本和插件产生更少的垃圾，或选择停顿更短的收集器（--jvm-option -XX:+UseParallelGC 或 -XX:+UseZGC）；堆最多使用 {of} 中的 {heap}。"
-        )
+        words!(generator_java_collector_advice(heap, of))
     };
     let run = span(&record.seconds);
     let of_worst = (worst.at_ms - i64::from(worst.ms), worst.at_ms);
@@ -87,10 +78,7 @@ pub(super) fn java_pauses(record: &Record) -> Said {
         ID,
         About::Generator,
         Confidence::Arithmetic,
-        words!(
-            "Java stood still to collect its garbage: {n} collections took {in_all} ({part} of the run), {up_to}. Samples, scripts and plug-ins in Java waited meanwhile, so response times of such samples are too long.",
-            "Java 因垃圾回收而停顿：{n} 次回收共 {in_all}（占运行时间的 {part}），{up_to_zh}。其间在 Java 中运行的样本、脚本和插件都在等待，因此这些样本的响应时间偏大。"
-        ),
+        words!(generator_java_pauses_found(n, in_all, part, up_to)),
     )
     .with("java_paused", share, "share", run)
     .with("java_paused_longest", paused(worst) * 1000.0, "ms", of_worst)
@@ -154,10 +142,7 @@ fn hosts(record: &Record) -> Vec<Host> {
 pub(super) fn host_java(record: &Record) -> Said {
     let hosts = hosts(record);
     if hosts.iter().all(|host| host.readings.is_empty()) {
-        return lacks!(
-            hosts: "pauses of a watched Java machine (--watch NAME=URL of its exporter)",
-            "被监视 Java 虚拟机的停顿（--watch NAME=URL，指向其 exporter）"
-        );
+        return lacks!(hosts: pauses_of_watched_java);
     }
     hosts.iter().find_map(|host| stood_still(record, host)).map_or(Said::Nothing, Finding::said)
 }
@@ -177,25 +162,16 @@ fn stood_still(record: &Record, host: &Host) -> Option<Finding> {
     let heap = host.heap.filter(|heap| heap.0 >= NEARLY_FULL * heap.1);
     let advice = if let Some((used, most)) = heap {
         let (used, most) = (bytes(used as u64), bytes(most as u64));
-        words!(
-            "The heap of {name} was nearly full ({used} of {most}): give it more (-Xmx), or look for what it keeps.",
-            "{name} 的堆几乎已满（{most} 中已用 {used}）：增大堆（-Xmx），或查找其保留的对象。"
-        )
+        words!(host_java_heap_advice(name, used, most))
     } else {
-        words!(
-            "Look at the collector of {name} and its log (-Xlog:gc): a larger heap, a collector with shorter pauses, or less garbage for each request.",
-            "查看 {name} 的垃圾收集器及其日志（-Xlog:gc）：增大堆、选择停顿更短的收集器，或减少每个请求产生的垃圾。"
-        )
+        words!(host_java_collector_advice(name))
     };
     let run = span(whole(record));
     let finding = found(
         ID_OF_HOSTS,
         About::Run,
         Confidence::Arithmetic,
-        words!(
-            "Java on {name} stood still to collect its garbage: {in_all} in all ({part} of the time), up to {most} in one second. Requests that it had taken waited meanwhile.",
-            "{name} 上的 Java 因垃圾回收而停顿：共 {in_all}（占时间的 {part}），一秒内最多 {most}。其间已接收的请求都在等待。"
-        ),
+        words!(host_java_pauses_found(name, in_all, part, most)),
     )
     .on_hosts([&**name])
     .with("java_paused", share, "share", run)

@@ -25,11 +25,7 @@ fn finding(record: &Record, host: &str, lines: &str) -> Option<Finding> {
     let lines: Vec<(String, &str)> = lines.split("; ").filter_map(parts).collect();
     let (program, options) = lines.first()?;
     let (n, of_others) = (lines.len() - 1, lines.len() > 1);
-    let (more, more_zh) = if of_others {
-        (format!(" So are those of {n} more on this host."), format!("该主机上另有 {n} 个亦然。"))
-    } else {
-        Default::default()
-    };
+    let more = if of_others { words!(java_options_of_others(n)) } else { Default::default() };
     let count = options.split(' ').count();
     let (are, they, them) =
         if count == 1 { ("option", "is", "it") } else { ("options", "are", "them") };
@@ -38,17 +34,11 @@ fn finding(record: &Record, host: &str, lines: &str) -> Option<Finding> {
             ID,
             About::Target,
             Confidence::Certain,
-            words!(
-                "The {are} {options} behind {program} on {host} {they} not in force: Java gives {them} to the program as arguments.{more}",
-                "{host} 上位于 {program} 之后的选项 {options} 没有生效：Java 将其作为参数交给程序。{more_zh}"
-            ),
+            words!(java_options_found(are, options, program, host, they, them, more)),
         )
         .on_hosts([host])
         .with("misplaced_options", count as f64, "options", span(whole(record)))
-        .advise(words!(
-            "Put {them} before: java {options} {program}. Then repeat the run.",
-            "请将其放在前面：java {options} {program}，然后重新运行。"
-        )),
+        .advise(words!(java_options_advice(them, options, program))),
     )
 }
 

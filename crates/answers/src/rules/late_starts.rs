@@ -168,10 +168,8 @@ fn scatter(seconds: &[&Second], due: f64) -> f64 {
 
 /// Metrics of missing starts as strings.
 struct Missing {
-    /// English string such as "14 of 500 starts (2.8 %)".
-    en: String,
-    /// Chinese form of the string `en`.
-    zh: String,
+    /// Missing and required starts, such as "14 of 500 starts (2.8 %)".
+    missing: Words,
     /// Requested starts per second.
     asked: f64,
     /// Requested starts per second as text.
@@ -227,10 +225,10 @@ fn generator_words(
     let in_stalls = starts.lost.iter().filter(|(second, _)| machine::is_stall(second));
     let in_stalls = in_stalls.map(|(_, n)| n).sum::<u64>() as f64;
     if in_stalls >= MOST * starts.missed as f64 {
-        return Some(words!("the generator stood still", "负载机停顿"));
+        return Some(words!(because_generator_stood_still));
     }
     if generator::is_full(record) {
-        return Some(words!("the generator was at its limit", "负载机已到极限"));
+        return Some(words!(because_generator_at_limit));
     }
     // Users that would be too few even without the time spent in the generator miss the rate anyway.
     let are_too_few = missing.by_each.is_some_and(|by_each| {
@@ -240,9 +238,9 @@ fn generator_words(
     if are_too_few {
         None
     } else if machine_busy(record).is_found() {
-        Some(words!("other programs filled the generator's machine", "其他程序占满了负载机"))
+        Some(words!(because_machine_busy))
     } else {
-        let waits = || words!("answers waited in the generator", "响应在负载机内等待");
+        let waits = || words!(because_answers_waited);
         generator_limit(record).is_found().then(waits)
     }
 }
@@ -259,8 +257,7 @@ fn never_made(run: &Run<'_>, starts: &Starts<'_>) -> Finding {
     let of_samples = sum(seconds, |s| s.due) == 0;
     let by_each = made_by_each(starts, users, of_samples);
     let missing = Missing {
-        en: format!("{n} of {of} starts ({share})"),
-        zh: format!("{of} 次启动中有 {n} 次（{share}）"),
+        missing: words!(missing_starts(n, of, share)),
         asked,
         asked_words: per_second(asked),
         reached: per_second(*made),
@@ -293,36 +290,25 @@ fn never_made(run: &Run<'_>, starts: &Starts<'_>) -> Finding {
 }
 
 fn by_the_generator(missing: &Missing, why: &Words) -> Finding {
-    let Missing { en, zh, asked_words, reached, .. } = missing;
-    let (why, why_zh) = (&why.en, &why.zh);
+    let Missing { missing: starts, asked_words, reached, .. } = missing;
     found(
         ID,
         About::Generator,
         Confidence::Arithmetic,
-        words!(
-            "The rate was not reached: {en} were never made, because {why}: {asked_words}/s asked for, {reached}/s made.",
-            "没有达到要求的速率：{zh}未执行，因为{why_zh}：要求 {asked_words}/s，实际 {reached}/s。"
-        ),
+        words!(rate_missed_by_generator(missing = starts, why, asked_words, reached)),
     )
-    .advise(words!(
-        "Give the generator more processors, or ask for a lower rate.",
-        "给负载机更多处理器，或降低要求的速率。"
-    ))
+    .advise(words!(rate_missed_by_generator_advice))
 }
 
 /// Returns the finding for users that a rate starts, in a run that also has other groups: those users were busy,
 /// but no metric contains their response times.
 fn beside_others(missing: &Missing) -> Finding {
-    let Missing { en, zh, asked_words, reached, users, .. } = missing;
+    let Missing { missing: starts, asked_words, reached, users, .. } = missing;
     let (all, verb) = missing.everyone();
-    let said = words!(
-        "The rate was not reached: {en} were never made, because {all} that the schedule may start {verb} busy: {asked_words}/s asked for, {reached}/s made. Other thread groups have users of their own, which do not count.",
-        "没有达到要求的速率：{zh}未执行，因为该计划可启动的 {users} 个用户全部在忙：要求 {asked_words}/s，实际 {reached}/s。其他线程组的用户不计在内。"
-    );
-    found(ID, About::Run, Confidence::Arithmetic, said).advise(words!(
-        "Give the group with the schedule more users. If more of them only make its answers slower, {reached}/s is the target's limit beside the other groups.",
-        "为带速率的线程组增加用户。如果用户增多只使响应更慢，{reached}/s 就是在其他线程组存在时被测系统的极限。"
-    ))
+    let said =
+        words!(rate_missed_in_group(missing = starts, all, verb, asked_words, reached, users));
+    found(ID, About::Run, Confidence::Arithmetic, said)
+        .advise(words!(rate_missed_in_group_advice(reached)))
 }
 
 /// Returns the pauses of the target, as start and end in ms since 1970: times without a response during which a request
@@ -391,22 +377,25 @@ fn in_a_pause(record: &Record, missing: &Missing, starts: &Starts<'_>) -> Option
     let first = paused.first().map_or(0, |(s, _)| s.at_ms - i64::from(s.ms));
     let (at, pause, then) =
         (clock(first - record.frame.start_ms), time(longest), count(in_pauses.min(starts.missed)));
-    let Missing { en, zh, asked_words, reached, users, .. } = missing;
+    let Missing { missing: starts, asked_words, reached, users, .. } = missing;
     let (everyone, _) = missing.everyone();
     Some(
         found(
             ID,
             About::Run,
             Confidence::Arithmetic,
-            words!(
-                "The rate was not reached: {en} were never made. The target gave no answers for up to {pause} (first at {at}), {everyone} waited for it, and {then} of them fell into that time: {asked_words}/s asked for, {reached}/s made.",
-                "没有达到要求的速率：{zh}未执行。被测系统最长 {pause} 没有响应（首次在 {at}），{users} 个用户全部在等待，其中 {then} 次落在此期间：要求 {asked_words}/s，实际 {reached}/s。"
-            ),
+            words!(rate_missed_in_pause(
+                missing = starts,
+                pause,
+                at,
+                everyone,
+                then,
+                asked_words,
+                reached,
+                users
+            )),
         )
-        .advise(words!(
-            "Ask for the rate with an open load (--rps), which starts whatever the answers do, and look at the target at that time.",
-            "用开放式负载（--rps）施加该速率，它不受响应影响地启动；并查看被测系统在该时刻的情况。"
-        ))
+        .advise(words!(rate_missed_in_pause_advice))
         .explaining(&["stalls"]),
     )
 }
@@ -427,7 +416,7 @@ fn by_the_target(
     lost: &[(&Second, u64)],
     busy: f64,
 ) -> Option<Finding> {
-    let Missing { en, zh, asked_words, reached, users, .. } = missing;
+    let Missing { missing: starts, asked_words, reached, users, .. } = missing;
     let record = run.record();
     let (queue, light) = (constant_load(run), light_seconds(record));
     let is_same = !light.is_empty()
@@ -443,34 +432,28 @@ fn by_the_target(
     }
     let is_limit = queue.is_found() || run.finds("concurrency_limit") || run.finds("plateau");
     let (now, first, (everyone, _)) = (time(now), time(first), missing.everyone());
-    let (why, why_zh, then, then_zh) = if is_limit {
-        (
-            format!("the target answers about {reached}/s and not more"),
-            format!("被测系统约以 {reached}/s 响应，不能更快"),
-            "More users would only wait longer.",
-            "更多用户只会等得更久。",
-        )
+    let (why, then) = if is_limit {
+        (words!(because_target_at_limit(reached)), words!(more_users_wait_longer))
     } else {
-        (
-            "its answers got slower".to_owned(),
-            "被测系统的响应变慢了".to_owned(),
-            "More users help only if that makes the answers no slower.",
-            "只有在响应不因此变慢时，增加用户才有帮助。",
-        )
+        (words!(because_answers_got_slower), words!(more_users_help_if_not_slower))
     };
     let finding = found(
         ID,
         About::Run,
         Confidence::Arithmetic,
-        words!(
-            "The rate was not reached: {en} were never made, because {why}: {asked_words}/s asked for, {reached}/s made, while {everyone} waited {now} for answers that took {first} under a light load. {then}",
-            "没有达到要求的速率：{zh}未执行，因为{why_zh}：要求 {asked_words}/s，实际 {reached}/s，{users} 个用户全部在等待 {now} 的响应，而轻负载下只需 {first}。{then_zh}"
-        ),
+        words!(rate_missed_by_slow_target(
+            missing = starts,
+            why,
+            asked_words,
+            reached,
+            everyone,
+            now,
+            first,
+            then,
+            users
+        )),
     );
-    let finding = finding.advise(words!(
-        "Look for the limit in the target rather than in the number of users: throng capacity --rps finds the highest rate at which answers still come in time.",
-        "应先查找被测系统的极限，而不是增加用户：用 throng capacity --rps 查找仍能及时响应的最高速率。"
-    ));
+    let finding = finding.advise(words!(rate_missed_by_slow_target_advice));
     Some(finding.explaining(&["constant_load"]))
 }
 
@@ -482,64 +465,31 @@ fn too_few_users(
     busy: f64,
     of_samples: bool,
 ) -> Finding {
-    let Missing { en, zh, asked_words, reached, users, .. } = missing;
+    let Missing { missing: starts, asked_words, reached, users, .. } = missing;
     let each = time(time_of(lost.iter().map(|(s, _)| *s)));
     let (everyone, verb) = missing.everyone();
     let share = busy / (*users).max(1) as f64;
-    let (why, why_zh) = if share >= BUSY {
-        (
-            format!("{everyone} {verb} waiting for answers of {each}"),
-            format!("{users} 个用户都在等待耗时 {each} 的响应"),
-        )
+    let why = if share >= BUSY {
+        words!(because_all_wait(everyone, verb, each, users))
     } else {
         let (share, their) = (percent(share), if *users == 1 { "its" } else { "their" });
-        (
-            format!(
-                "{everyone} {verb} busy: {share} of {their} time passed in waiting for answers of {each}, the rest between an answer and the next request (pauses, other steps of the plan)"
-            ),
-            format!(
-                "{users} 个用户全部在忙：{share} 的时间在等待耗时 {each} 的响应，其余时间在响应与下一请求之间（暂停、计划的其他步骤）"
-            ),
-        )
+        words!(because_all_busy(everyone, verb, share, their, each, users))
     };
-    let (need, need_zh, give, give_zh) = match (missing.needed(), missing.by_each) {
+    let (need, give) = match (missing.needed(), missing.by_each) {
         (Some(need), Some(by_each)) => {
             let (need, by_each) = (count(need), number(by_each));
-            (
-                format!("At {by_each}/s for each user, as now, the rate needs about {need} users"),
-                format!("按目前每个用户 {by_each}/s 计算，约需 {need} 个用户"),
-                format!("about {need} users"),
-                format!("约 {need} 个用户"),
-            )
+            (words!(rate_needs_users(by_each, need)), words!(give_users(need)))
         }
-        _ => (
-            "The rate needs more users".to_owned(),
-            "需要更多用户".to_owned(),
-            "more users".to_owned(),
-            "更多用户".to_owned(),
-        ),
+        _ => (words!(rate_needs_more_users), words!(give_more_users)),
     };
-    let (each_own, each_own_zh) = if of_samples {
-        (
-            ", and keep the total rate: a timer that each user applies separately asks for a higher rate with more users",
-            "，并保持总速率不变：由每个用户各自计时的定时器会随用户增加而要求更高的速率",
-        )
-    } else {
-        Default::default()
-    };
+    let each_own = if of_samples { words!(same_rate_in_all) } else { Default::default() };
     found(
         ID,
         About::Run,
         Confidence::Arithmetic,
-        words!(
-            "The rate was not reached: {en} were never made, because {why}: {asked_words}/s asked for, {reached}/s made. {need}, and more if answers or pauses get longer then.",
-            "没有达到要求的速率：{zh}未执行，因为{why_zh}：要求 {asked_words}/s，实际 {reached}/s。{need_zh}；如果响应或暂停因此变长，则需要更多。"
-        ),
+        words!(rate_missed_for_users(missing = starts, why, asked_words, reached, need)),
     )
-    .advise(words!(
-        "Give the plan {give}{each_own}. If more users only make the answers slower, {reached}/s is the target's limit: throng capacity --rps finds it.",
-        "给计划{give_zh}{each_own_zh}。如果更多用户只让响应更慢，{reached}/s 就是被测系统的极限：用 throng capacity --rps 查找。"
-    ))
+    .advise(words!(rate_missed_for_users_advice(give, each_own, reached)))
 }
 
 /// Returns the finding on samples that started late although all starts were made, with the cause of the delay.
@@ -553,53 +503,31 @@ fn late(record: &Record, starts: &Starts<'_>) -> Finding {
     let under_load = steady(record);
     let busy = mean(&under_load.iter().map(in_flight).collect::<Vec<_>>());
     let all_busy = users > 0 && busy >= BUSY * users as f64;
-    let (kept, kept_zh) = if starts.due > 0 {
+    let kept = if starts.due > 0 {
         let (made, due) = (count(starts.due - starts.missed.min(starts.due)), count(starts.due));
-        (
-            format!(" ({made} of {due} starts were made)"),
-            format!("（{due} 次启动中完成 {made} 次）"),
-        )
+        words!(starts_made(made, due))
     } else {
         Default::default()
     };
-    let (about, confidence, why, why_zh) = if by_generator {
-        (
-            About::Generator,
-            Confidence::Arithmetic,
-            ", because the generator or its machine was busy",
-            "，因为负载机或其所在机器繁忙",
-        )
+    let (about, confidence, why) = if by_generator {
+        (About::Generator, Confidence::Arithmetic, words!(late_because_generator_was_busy))
     } else if all_busy {
         let why = match users {
-            1 => ", because the only user was waiting for answers",
-            _ => ", because all users were waiting for answers",
+            1 => words!(late_because_only_user_waited),
+            _ => words!(late_because_all_users_waited),
         };
-        (About::Run, Confidence::Arithmetic, why, "，因为所有用户都在等待响应")
+        (About::Run, Confidence::Arithmetic, why)
     } else {
-        (About::Run, Confidence::Hint, "", "")
+        (About::Run, Confidence::Hint, Words::default())
     };
     let advice = if by_generator {
-        words!(
-            "Give the run more processors, or ask for a lower rate.",
-            "给运行更多处理器，或降低要求的速率。"
-        )
+        words!(late_starts_generator_advice)
     } else {
-        words!(
-            "Response times from the intended start are what users would have waited; give the plan more users if all starts must be on time.",
-            "从预定启动算起的响应时间才是用户实际等待的时间；如需准时达到速率，请为计划增加用户。"
-        )
+        words!(late_starts_advice)
     };
-    found(
-        ID,
-        about,
-        confidence,
-        words!(
-            "Samples started later than they should have{kept}{why}: p99 from the intended start is {from_due}, from the actual start {from_start}.",
-            "样本启动晚于预定时间{kept_zh}{why_zh}：从预定启动算起 p99 为 {from_due}，从实际启动算起为 {from_start}。"
-        ),
-    )
-    .with("response_p99", response, "ms", span(&record.seconds))
-    .with("service_p99", service, "ms", span(&record.seconds))
-    .with("response_p50", late, "ms", span(&record.seconds))
-    .advise(advice)
+    found(ID, about, confidence, words!(late_starts_found(kept, why, from_due, from_start)))
+        .with("response_p99", response, "ms", span(&record.seconds))
+        .with("service_p99", service, "ms", span(&record.seconds))
+        .with("response_p50", late, "ms", span(&record.seconds))
+        .advise(advice)
 }

@@ -49,12 +49,12 @@ pub(super) fn light_seconds(record: &Record) -> Vec<&Second> {
 /// unknown, no load is known to be light, because requests in flight also grow if the target becomes slower.
 pub(super) fn missing_light_load(record: &Record) -> Option<Words> {
     if !record.has.users {
-        return Some(words!("the number of users", "用户数"));
+        return Some(words!(number_of_users));
     }
     let seconds = whole(record);
     let (loads, high) = loads(record, seconds);
     if high <= 1.0 {
-        return Some(words!("more than one user", "多于一个用户"));
+        return Some(words!(more_than_one_user));
     }
     let samples: u64 = light(seconds, &loads, high).map(|second| second.all.count).sum();
     (samples < LIGHT_SAMPLES).then(|| light_load(seconds, &loads, high))
@@ -69,10 +69,7 @@ fn light_load(seconds: &[Second], loads: &[f64], high: f64) -> Words {
         .map(|(second, _)| in_all(second))
         .collect();
     let (each, n) = (per_second(rate(&full)), count(high as u64));
-    words!(
-        "a light load before the full one of {each}/s at {n} users: run with --ramp 30s --hold 30s, or throng capacity",
-        "{n} 个用户、{each}/s 的满负载之前的轻负载：使用 --ramp 30s --hold 30s 运行，或使用 throng capacity"
-    )
+    words!(light_load_before_full_load(each, n))
 }
 
 /// Returns the result of a rule if the smallest load of the run was not light.

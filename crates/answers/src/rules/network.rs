@@ -60,7 +60,7 @@ fn sent_again(record: &Record) -> (u64, u64, bool) {
 pub(super) fn network_loss(record: &Record) -> Said {
     let machines = || record.seconds.iter().filter_map(|s| s.machine.as_ref());
     if machines().next().is_none() {
-        return lacks!(run: "figures of the generator's machine", "负载机所在机器的数据");
+        return lacks!(run: figures_of_generator_machine);
     }
     let (again, out, is_own) = sent_again(record);
     let share = again as f64 / (out + again).max(1) as f64;
@@ -82,29 +82,17 @@ pub(super) fn network_loss(record: &Record) -> Said {
                 _ => None,
             }
         });
-    let (way, way_zh) = to.map_or_else(Default::default, |to| {
-        (format!(", most of them to {to}"), format!("，大部分发往 {to}"))
-    });
+    let way = to.map_or_else(Default::default, |to| words!(most_sent_again_to(to)));
     let (n, of, part) = (count(again), count(out + again), percent(share));
-    let (whose, whose_zh) = if is_own {
-        ("the run's connections (about)", "本次运行的连接（约）")
-    } else {
-        ("the generator's machine", "负载机")
-    };
+    let whose = if is_own { words!(connections_of_own_run) } else { words!(generator_machine) };
     found(
         "network_loss",
         About::Run,
         Confidence::Arithmetic,
-        words!(
-            "{n} of {of} TCP segments of {whose} ({part}) were sent again{way}: response times may contain waits of 200 ms and more because of it.",
-            "{whose_zh}的 {of} 个 TCP 报文段中有 {n} 个（{part}）被重传{way_zh}：响应时间可能因此包含 200 ms 以上的等待。"
-        ),
+        words!(network_loss_found(n, of, whose, part, way)),
     )
     .with("retransmitted", share, "share", span(&record.seconds))
-    .advise(words!(
-        "The network or an overloaded receiver loses packets: look at drops of interfaces and switches, and at the target's processors.",
-        "网络或过载的接收方在丢包：查看网卡和交换机的丢包计数，以及被测系统的处理器。"
-    ))
+    .advise(words!(network_loss_advice))
     .explaining(&["bimodal"])
     .said()
 }
@@ -126,8 +114,8 @@ pub(super) fn moving(seconds: &[Second], least: f64) -> Option<Moving> {
     type Bytes = fn(&Part) -> u64;
     let block = if seconds.len() < SECONDS { (seconds.len() / 4).max(1) } else { BLOCK };
     let directions: [(Words, u64, Bytes); 2] = [
-        (words!("receiving", "接收"), sum(seconds, |s| s.all.phases.receive), |p| p.received),
-        (words!("sending", "发送"), sum(seconds, |s| s.all.phases.send), |p| p.sent),
+        (words!(bandwidth_receiving), sum(seconds, |s| s.all.phases.receive), |p| p.received),
+        (words!(bandwidth_sending), sum(seconds, |s| s.all.phases.send), |p| p.sent),
     ];
     directions.into_iter().find_map(|(verb, time, of)| {
         let blocks: Vec<f64> = seconds
@@ -142,11 +130,11 @@ pub(super) fn moving(seconds: &[Second], least: f64) -> Option<Moving> {
 
 pub(super) fn bandwidth(record: &Record) -> Said {
     if !record.has.phases {
-        return lacks!(run: "the phases of requests", "请求各阶段的时间");
+        return lacks!(run: phases_of_requests);
     }
     let seconds = steady(record);
     if seconds.len() < SECONDS {
-        return lacks!("30 s under the same load", "30 秒不变的负载");
+        return lacks!(thirty_seconds_of_same_load);
     }
     let Some(Moving { rate, share, verb }) = moving(seconds, BYTES_LEAST) else {
         return Said::Nothing;
@@ -162,34 +150,20 @@ pub(super) fn bandwidth(record: &Record) -> Said {
     {
         return Said::lacks_load(lacks);
     }
-    let (line_en, line_zh) = line.map_or_else(Default::default, |line| {
-        (
-            format!(", a full line of {line:.0} Mbit/s"),
-            format!("，相当于占满 {line:.0} Mbit/s 的线路"),
-        )
-    });
-    let (each, part, Words { en: verb, zh: verb_zh }) = (bytes(rate as u64), percent(share), verb);
+    let full = line.map(|line| words!(full_line(line))).unwrap_or_default();
+    let (each, part) = (bytes(rate as u64), percent(share));
     // Bodies that are sent slowly on purpose have a constant rate as well.
     let (confidence, words) = if line.is_some() {
-        let words = words!(
-            "The line is full: {each} per second, flat{line_en}, and {part} of the response time passes in {verb}.",
-            "线路已满：每秒 {each} 且保持不变{line_zh}，响应时间的 {part} 用于{verb_zh}。"
-        );
+        let words = words!(bandwidth_line_is_full(each, line = full, part, verb));
         (Confidence::Statistical, words)
     } else {
-        let words = words!(
-            "{each} per second, flat, and {part} of the response time passes in {verb}: a full line, or bodies that are sent slowly.",
-            "每秒 {each} 且保持不变，响应时间的 {part} 用于{verb_zh}：线路已满，或内容发送缓慢。"
-        );
+        let words = words!(bandwidth_flat_rate(each, part, verb));
         (Confidence::Hint, words)
     };
     found("bandwidth", About::Target, confidence, words)
-    .with("bytes_per_s", rate, "bytes/s", span(seconds))
-    .with("moving_share", share, "share", span(seconds))
-    .advise(words!(
-        "Compress or shorten answers, or use a faster line; look for a cap of the virtual machine or the proxy.",
-        "压缩或缩短响应，或使用更快的线路；检查虚拟机或代理的带宽上限。"
-    ))
-    .explaining(&["concurrency_limit", "plateau"])
-    .said()
+        .with("bytes_per_s", rate, "bytes/s", span(seconds))
+        .with("moving_share", share, "share", span(seconds))
+        .advise(words!(bandwidth_advice))
+        .explaining(&["concurrency_limit", "plateau"])
+        .said()
 }

@@ -34,19 +34,15 @@ pub(super) struct OneThread {
 impl OneThread {
     /// Describes the programs as the end of a sentence.
     pub(super) fn clause(&self) -> Words {
-        let (Words { en, zh }, used) = (&self.who, number(self.used));
-        words!(
-            "{en} one processor all the time ({used}), like a single thread that never rests",
-            "{zh}始终占用一个处理器（{used}），如同一个从不空闲的线程"
-        )
+        let used = number(self.used);
+        words!(one_thread_clause(who = self.who, used))
     }
 
     /// Adds the processor use to a finding whose limit it explains.
     pub(super) fn explain(&self, finding: Finding) -> Finding {
-        finding.with("processors_used", self.used, "processors", self.span).advise(words!(
-            "Find the thread that never rests (top -H on the target): let several work, make a request cheaper, or run more instances.",
-            "找出从不空闲的线程（在被测主机上用 top -H）：让多个线程工作、降低每个请求的开销，或运行更多实例。"
-        ))
+        finding
+            .with("processors_used", self.used, "processors", self.span)
+            .advise(words!(one_thread_advice))
     }
 }
 
@@ -61,13 +57,13 @@ pub(super) fn one_thread(record: &Record) -> Option<OneThread> {
     let of_host = of_host.filter_map(|(Series { host, .. }, at)| {
         let value = |second: &&Second| second.watched.iter().find(|one| one.0 == at).map(|v| v.1);
         let used = is_one(&busy.iter().filter_map(value).collect::<Vec<_>>())?;
-        let who = words!("the process on {host} uses", "{host} 上的进程");
+        let who = words!(process_on_host_uses(host));
         Some(OneThread { who, used, span })
     });
     of_host.into_iter().next().or_else(|| {
         let beside = busy.iter().filter_map(|second| beside(second)).collect::<Vec<_>>();
         let used = is_one(&beside).filter(|_| target_is_here(record))?;
-        let who = words!("programs beside the generator use", "负载机之外的程序");
+        let who = words!(programs_use);
         Some(OneThread { who, used, span })
     })
 }

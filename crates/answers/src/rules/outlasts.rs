@@ -41,18 +41,12 @@ pub(super) fn outlasts(record: &Record) -> Option<Said> {
             "cut_by_end",
             About::Run,
             Confidence::Hint,
-            words!(
-                "The run went on for {for_s} after its planned end at {at}: {late} {what} {were} in flight then, and could finish; the longest took {most}.",
-                "运行在计划结束时间 {at} 之后又持续了 {for_s}：当时有 {late} 个请求在途并得以完成，最长的用了 {most}。"
-            ),
+            words!(outlasts_found(for_s, at, late, what, were, most)),
         )
         .with("overrun", over as f64, "ms", times)
         .with("ended_late", n as f64, "requests", times)
         .with("longest", longest, "ms", times)
-        .advise(words!(
-            "Rates of the whole run count that time, with hardly any load in it: look at those until {at}. A response timeout of the samplers ends such requests earlier, as errors.",
-            "整个运行的速率计入了这段几乎没有负载的时间：请看 {at} 之前的速率。为采样器设置响应超时可更早地以错误结束这样的请求。"
-        ))
+        .advise(words!(outlasts_advice(at)))
         .said(),
     )
 }

@@ -138,7 +138,7 @@ pub(super) fn lacks_schedule(record: &Record, is_one_rate: bool) -> Option<Said>
 }
 
 pub(super) fn lacks_rate() -> Said {
-    lacks!(run: "the rate that was asked for, if any", "所要求的速率（如果有）")
+    lacks!(run: required_rate)
 }
 
 /// True if users leave in many seconds while others arrive later: loops that continue keep their users.
@@ -229,10 +229,7 @@ pub(super) fn wait(record: &Record, few: &Window, many: &Window) -> bool {
 /// Returns the result of a rule on limits if something in the plan sets the rate.
 pub(super) fn lacks_unpaced(record: &Record) -> Said {
     if record.has.load {
-        return lacks!(
-            "users that wait for answers: here most of those that came later paused until a request was due",
-            "等待响应的用户：此处后来的用户大多在暂停，直到请求到期"
-        );
+        return lacks!(users_that_wait);
     }
     lacks_rate()
 }

@@ -8,7 +8,7 @@ use stats::grouped::{count, percent};
 use super::errors::{reads, samples, sheds};
 use super::figures::{causes, requests, span, whole, with_users};
 use super::say::{found, lacks, words};
-use crate::verdict::{About, Confidence, Finding, Said, Words};
+use crate::verdict::{About, Confidence, Finding, Said};
 
 /// Number of a label's first requests that are checked.
 const EARLY_SAMPLES: u64 = 100;
@@ -77,11 +77,11 @@ fn cause_of_label(record: &Record, label: &str) -> Option<usize> {
 
 pub(super) fn plan_fault(record: &Record) -> Said {
     if !record.knows_errors() {
-        return lacks!("the column success", "success 列");
+        return lacks!(success_column);
     }
     let seconds = whole(record);
     if requests(seconds) < EARLY_SAMPLES {
-        return lacks!("100 requests", "100 个请求");
+        return lacks!(hundred_requests);
     }
     let most_users = seconds.iter().map(|s| s.users).max().unwrap_or(0);
     let early = early(seconds, record.labels.len());
@@ -186,38 +186,21 @@ fn fails_at_first(
     let text = cause.map(|cause| reads(record, cause)).filter(|text| !text.trim().is_empty());
     let text = text.map_or_else(String::new, |text| format!(" {text}"));
     let (at_first, over, early) = (percent(share_early), percent(share), count(early));
-    let Words { en: samples, zh: samples_zh } = samples(record);
-    let no_load = words!("load: it fails from its first requests on", "负载：从最初的请求就失败");
+    let samples = samples(record);
+    let no_load = words!(plan_fault_not_load);
     if blame == Blame::Address {
-        let said = words!(
-            "Each connection for \"{name}\" was refused, from its first request on: nothing accepts connections at that address, and the load is not the cause.{text}",
-            "“{name}”的每个连接从最初的请求起都被拒绝：该地址没有接受连接的服务，原因不是负载。{text}"
-        );
+        let said = words!(plan_fault_refused(name, text));
         return found("plan_fault", About::Test, Confidence::Arithmetic, said)
             .rules_out(no_load)
-            .advise(words!(
-                "Check host and port of \"{name}\" in the plan, and whether the service listens there.",
-                "请检查计划中“{name}”的主机和端口，以及服务是否在该处监听。"
-            ));
+            .advise(words!(plan_fault_refused_advice(name)));
     }
     if blame == Blame::Unknown {
-        let said = words!(
-            "\"{name}\" fails from its first requests on ({at_first} of the first {early}, {over} in all), and no lighter load went before: either the plan, its data, the address or a target that does not work at all is the cause, or a load that is too high from the beginning.{text}",
-            "“{name}”从最初的请求就失败（前 {early} 个中 {at_first}，总计 {over}），且之前没有更轻的负载：原因可能是计划、数据、地址，或被测系统本身不能工作，也可能是负载从一开始就过高。{text}"
-        );
-        return found("plan_fault", About::Run, Confidence::Statistical, said).advise(words!(
-            "Run the plan with one user and look at {samples}. If it fails then too, correct URL, data, login or assertion; else the load is the cause, and throng capacity finds the load that the target can carry.",
-            "用一个用户运行计划并查看{samples_zh}。如果仍然失败，请更正 URL、数据、登录或断言；否则原因是负载，可用 throng capacity 查找被测系统的承受能力。"
-        ));
+        let said = words!(plan_fault_or_load(name, at_first, early, over, text));
+        return found("plan_fault", About::Run, Confidence::Statistical, said)
+            .advise(words!(plan_fault_or_load_advice(samples)));
     }
-    let said = words!(
-        "\"{name}\" fails from its first requests on ({at_first} of the first {early}, {over} in all): the load is not the cause, but the plan, its data, the address, or a target that does not work at all.{text}",
-        "“{name}”从最初的请求就失败（前 {early} 个中 {at_first}，总计 {over}）：原因不是负载，而是计划、数据、地址，或被测系统本身不能工作。{text}"
-    );
+    let said = words!(plan_fault_found(name, at_first, early, over, text));
     found("plan_fault", About::Test, Confidence::Statistical, said)
         .rules_out(no_load)
-        .advise(words!(
-            "Run the plan with one user and look at {samples}; then correct URL, data, login or assertion.",
-            "用一个用户运行计划并查看{samples_zh}；然后更正 URL、数据、登录或断言。"
-        ))
+        .advise(words!(plan_fault_advice(samples)))
 }

@@ -10,13 +10,13 @@ use std::net::SocketAddr;
 use record::frame::{PORTS_EACH, TIME_WAIT_REUSE};
 use record::wordings::System;
 use record::{ClassName, Record, Second};
-use stats::grouped::{count, things};
+use stats::grouped::count;
 use stats::{Counter, Outcome};
 
 use super::defaults;
 use super::figures::{mean, span, stop_ms};
 use super::machine::failed;
-use super::say::{clock, found, lacks, number, words};
+use super::say::{clock, counted_things, found, lacks, number, words};
 use super::systems;
 use crate::host_ports::{Forecast, Reading, TIME_WAIT_S, forecast};
 use crate::verdict::{About, Confidence, Said};
@@ -36,20 +36,17 @@ pub(super) fn ports(record: &Record) -> Said {
     let all_span = span(&record.seconds);
     let (n, example) = failed(record, Outcome::PortsExhausted);
     if n > 0 {
-        let (samples, samples_zh) = (things(n, "sample"), count(n));
+        let samples = counted_things(n, "sample");
         // A result file may not contain messages.
-        let (text, text_zh) = match example.trim() {
-            "" => (".".into(), "。".into()),
-            text => (format!(": {text}"), format!("：{text}")),
+        let text = match example.trim() {
+            "" => words!(ports_without_example),
+            text => words!(ports_with_example(text)),
         };
         return found(
             ID,
             About::Generator,
             Confidence::Certain,
-            words!(
-                "Local ports ran out on the generator: {samples} failed because none was free{text}",
-                "负载机的本地端口用尽：{samples_zh} 个样本因没有空闲端口而失败{text_zh}"
-            ),
+            words!(ports_ran_out(samples, text)),
         )
         .with("ports_exhausted", n as f64, "samples", all_span)
         .advise(systems::ports(System::of(&example).or_else(|| systems::system(record))))
@@ -70,9 +67,9 @@ pub(super) fn ports(record: &Record) -> Said {
             return towards();
         }
         if record.has.generator {
-            return lacks!("the number of free ports", "空闲端口数");
+            return lacks!(number_of_free_ports);
         }
-        return lacks!(run: "the number of free ports", "空闲端口数");
+        return lacks!(run: number_of_free_ports);
     };
     let (least_words, all_words) = (count(least as u64), count(all as u64));
     if least < LITTLE_LEFT * all {
@@ -80,10 +77,7 @@ pub(super) fn ports(record: &Record) -> Said {
             ID,
             About::Generator,
             Confidence::Arithmetic,
-            words!(
-                "Nearly all local ports of the generator were taken: at least once only {least_words} of {all_words} were left.",
-                "负载机的本地端口几乎用尽：至少有一次 {all_words} 个中只剩 {least_words} 个。"
-            ),
+            words!(ports_nearly_taken(least_words, all_words)),
         )
         .with("ports_left", least, "ports", all_span)
         .advise(defaults::beside(systems::ports(None), all))
@@ -166,10 +160,7 @@ fn said(record: &Record, address: &str, found: Forecast, each: f64) -> Said {
         ID,
         About::Run,
         Confidence::Arithmetic,
-        words!(
-            "Local ports of the generator towards {address} run out at about {when} if it goes on like this: at least {waiting} of {all} are in TIME_WAIT, {pace} more each second.",
-            "照此下去，负载机通往 {address} 的本地端口将在约 {when} 用尽：{all} 个中至少有 {waiting} 个处于 TIME_WAIT，每秒增加 {pace} 个。"
-        ),
+        words!(ports_to_address_run_out(address, when, waiting, all, pace)),
     )
     .with("time_wait", found.waiting, "connections", at)
     .with("ports", each, "ports", at)
@@ -199,19 +190,18 @@ fn predicted(record: &Record, left: &[(i64, f64)], all: f64) -> Option<Said> {
     }
     let (least_words, all_words) = (count(left_now as u64), count(all as u64));
     let (when, pace) = (clock(gone_ms - record.frame.start_ms), number(per_s));
-    Some(found(
-        ID,
-        About::Run,
-        Confidence::Arithmetic,
-        words!(
-            "Local ports of the generator run out at about {when} if it goes on like this: {least_words} of {all_words} are left, {pace} fewer each second.",
-            "照此下去，负载机的本地端口将在约 {when} 用尽：{all_words} 个中还剩 {least_words} 个，每秒减少 {pace} 个。"
-        ),
+    Some(
+        found(
+            ID,
+            About::Run,
+            Confidence::Arithmetic,
+            words!(ports_run_out(when, least_words, all_words, pace)),
+        )
+        .with("ports_left", left_now, "ports", (at_ms, at_ms))
+        .with("ports_run_out_at", gone_ms as f64, "epoch ms", (at_ms, gone_ms))
+        .advise(systems::ports(None))
+        .said(),
     )
-    .with("ports_left", left_now, "ports", (at_ms, at_ms))
-    .with("ports_run_out_at", gone_ms as f64, "epoch ms", (at_ms, gone_ms))
-    .advise(systems::ports(None))
-    .said())
 }
 
 /// Returns the last reading and the number of ports lost per second; `None` if the free ports do not decrease.

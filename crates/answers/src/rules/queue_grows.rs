@@ -81,10 +81,7 @@ pub(super) fn queue_grows(record: &Run<'_>) -> Said {
     let starts = starts(record);
     let starts = at_last_rate(&starts);
     if !record.has.users || starts.len() < SECONDS {
-        return lacks!(
-            "6 s in which users start at the same rate (--rps)",
-            "6 秒以相同速率启动用户（--rps）"
-        );
+        return lacks!(six_seconds_of_same_rate);
     }
     let seconds: Vec<Second> = starts.iter().map(|(second, _)| in_all(second)).collect();
     let seconds = &seconds[..];
@@ -135,39 +132,23 @@ fn finding(
     let (asked, done) = (per_second(each), per_second(reached));
     let (from, to) = (count(first.users), count(last.users));
     let (fast, slow) = (time(fast), time(slow));
-    let (said, said_zh, less, less_zh) = if is_one_each {
-        (
-            format!("of {asked} starts/s it finishes about {done}/s"),
-            format!("每秒 {asked} 次启动中约完成 {done} 次"),
-            format!(" than {done}/s"),
-            format!("低于 {done}/s"),
-        )
+    let (said, less) = if is_one_each {
+        (words!(queue_finishes(asked, done)), words!(queue_less_than(done)))
     } else {
-        (
-            format!("{asked} users start per second, and it answers about {done} requests/s"),
-            format!("每秒启动 {asked} 个用户，它每秒约响应 {done} 个请求"),
-            String::new(),
-            "更低".to_owned(),
-        )
+        (words!(queue_answers(asked, done)), words!(queue_less))
     };
     found(
         ID,
         About::Target,
         Confidence::Arithmetic,
-        words!(
-            "The target does not keep up: {said}, which is its limit under this load. The others wait: users in the run grew from {from} to {to}, and the mean response time to {slow}.",
-            "被测系统跟不上：{said_zh}，这就是它在此负载下的极限。其余都在等待：运行中的用户从 {from} 增长到 {to}，平均响应时间增长到 {slow}。"
-        ),
+        words!(queue_grows_found(said, from, to, slow)),
     )
     .with("starts", each, "1/s", span(seconds))
     .with("finished", reached, "1/s", span(seconds))
     .with("users_from", first.users as f64, "users", span(seconds))
     .with("users_to", last.users as f64, "users", span(seconds))
-    .rules_out(words!("a test that is too short: the growth does not end", "测试过短：增长不会停止"))
-    .advise(words!(
-        "Ask for less{less}, or let throng capacity --rps find the highest rate at which answers still come in time (here they took {fast} at first).",
-        "要求{less_zh}的速率，或用 throng capacity --rps 找出仍能按时响应的最高速率（此处最初为 {fast}）。"
-    ))
+    .rules_out(words!(queue_grows_not_short_test))
+    .advise(words!(queue_grows_advice(less, fast)))
     .explaining(&[
         "late_starts",
         "drift",

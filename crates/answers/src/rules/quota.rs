@@ -17,7 +17,7 @@ const LEAST: u64 = 10;
 
 pub(super) fn cpu_quota(record: &Record) -> Said {
     if !record.has.generator {
-        return lacks!(run: "figures of the generator", "负载机自身的数据");
+        return lacks!(run: figures_of_generator);
     }
     let seconds = seconds_there(record);
     let periods: u64 = seconds.iter().map(|second| second.generator.quota_periods).sum();
@@ -36,17 +36,11 @@ pub(super) fn cpu_quota(record: &Record) -> Said {
         "cpu_quota",
         About::Generator,
         Confidence::Certain,
-        words!(
-            "The CPU quota of the generator's control group ({allowed} processors) stopped the generator in {of} of the scheduler's periods ({stopped_words} of {periods_words}): rates and response times are limits of the quota, not of the target.",
-            "负载机控制组的 CPU 配额（{allowed} 个处理器）使负载机在调度周期的 {of} 中被暂停（{periods_words} 个周期中的 {stopped_words} 个）：速率和响应时间反映的是配额的极限，而不是被测系统的极限。"
-        ),
+        words!(cpu_quota_found(allowed, of, stopped_words, periods_words)),
     )
     .with("quota_stopped", share, "share", span)
     .with("quota", quota, "processors", span)
-    .advise(words!(
-        "Raise or remove the limit (docker run --cpus, resources.limits.cpu, CPUQuota=), or ask for less load.",
-        "提高或取消该限制（docker run --cpus、resources.limits.cpu、CPUQuota=），或者降低负载。"
-    ))
+    .advise(words!(cpu_quota_advice))
     .explaining(&[
         "machine_busy",
         "generator_limit",

@@ -92,12 +92,12 @@ fn refused_labels(record: &Record, cause: usize, seconds: &[&Second]) -> Option<
         return None;
     }
     let of = match &refused[..] {
-        _ if refused.len() == sums.len() => words!("", ""),
+        _ if refused.len() == sums.len() => Words::default(),
         [label] => {
             let name = &record.labels[*label as usize].name;
-            words!(" of \"{name}\"", "“{name}”的请求")
+            words!(refused_of_label(name))
         }
-        _ => words!(" of the labels concerned", "有关标签的请求"),
+        _ => words!(refused_of_labels),
     };
     Some((refused, of))
 }
@@ -133,10 +133,7 @@ fn let_through(record: &Record, cause: usize) -> Option<(f64, Words)> {
 }
 
 fn advice() -> Words {
-    words!(
-        "Look for a limiter in the gateway or the service (nginx limit_req, an API quota): raise it for the test, or ask for less than it allows.",
-        "查找网关或服务中的限流（nginx limit_req、API 配额）：测试期间提高限额，或将负载控制在其以下。"
-    )
+    words!(rate_limit_advice)
 }
 
 fn said_by_server(record: &Record) -> Option<Said> {
@@ -161,35 +158,24 @@ fn said_by_server(record: &Record) -> Option<Said> {
         return Some(asks_to_wait(record, cause, n, through));
     }
     let (refused, share, text) = (count(n), percent(n as f64 / all as f64), reads(record, cause));
-    let (passed, passed_zh) = match &through {
+    let passed = match &through {
         None => Default::default(),
         Some((rate, of)) if *rate > 0.0 => {
-            let (rate, Words { en, zh }) = (per_second(*rate), of);
-            (
-                format!("; about {rate}/s{en} were let through meanwhile"),
-                format!("；其间{zh}放行约 {rate}/s"),
-            )
+            let rate = per_second(*rate);
+            words!(let_through_meanwhile(rate, of))
         }
-        Some((_, Words { en, zh })) => {
-            (format!("; none{en} was let through meanwhile"), format!("；其间{zh}均未放行"))
-        }
+        Some((_, of)) => words!(none_let_through_meanwhile(of)),
     };
     let finding = found(
         ID,
         About::Target,
         Confidence::Certain,
-        words!(
-            "A rate limit refuses requests: {refused} of them ({share}) got {text}{passed}.",
-            "限流拒绝了请求：{refused} 个（{share}）得到 {text}{passed_zh}。"
-        ),
+        words!(rate_limit_found(refused, share, text, passed)),
     );
     let finding = with_rate(finding.with("refused", n as f64, "requests", span), through, span);
     Some(
         finding
-            .rules_out(words!(
-                "the target's capacity: refusals are its choice",
-                "被测系统的容量：拒绝是其主动行为"
-            ))
+            .rules_out(words!(rate_limit_not_capacity))
             .advise(advice())
             .explaining(&["errors_named", "plan_fault", "circuit_breaker", "bimodal"])
             .said(),
@@ -221,33 +207,22 @@ fn asks_to_wait(record: &Record, cause: usize, n: u64, through: Option<(f64, Wor
     let seconds = whole(record);
     let (refused, text) = (count(n), reads(record, cause));
     let share = percent(n as f64 / requests(seconds).max(1) as f64);
-    let (meanwhile, meanwhile_zh) = match &through {
+    let meanwhile = match &through {
         None => Default::default(),
         Some((rate, of)) if *rate > 0.0 => {
-            let (rate, Words { en, zh }) = (per_second(*rate), of);
-            (
-                format!("; about {rate}/s{en} were answered meanwhile"),
-                format!("；其间{zh}约 {rate}/s 得到响应"),
-            )
+            let rate = per_second(*rate);
+            words!(answered_meanwhile(rate, of))
         }
-        Some((_, Words { en, zh })) => {
-            (format!("; none{en} was answered meanwhile"), format!("；其间{zh}均未得到响应"))
-        }
+        Some((_, of)) => words!(none_answered_meanwhile(of)),
     };
     let finding = found(
         ID,
         About::Target,
         Confidence::Certain,
-        words!(
-            "The server turns requests away and names a time to wait (Retry-After): {refused} of them ({share}) got {text}{meanwhile}.",
-            "服务器拒绝请求并给出等待时间（Retry-After）：{refused} 个（{share}）得到 {text}{meanwhile_zh}。"
-        ),
+        words!(retry_after_found(refused, share, text, meanwhile)),
     );
     with_rate(finding.with("refused", n as f64, "requests", span(seconds)), through, span(seconds))
-        .advise(words!(
-            "Look which it is: a limiter (raise it for the test), shedding of load (ask for less), or maintenance (end it).",
-            "确认是哪一种：限流（测试期间提高限额）、过载保护（降低负载），或维护状态（结束维护）。"
-        ))
+        .advise(words!(retry_after_advice))
         .explaining(&["errors_named", "plan_fault", "circuit_breaker", "bimodal"])
         .said()
 }
@@ -310,8 +285,8 @@ fn constant_answers(record: &Record) -> Option<Said> {
         Some(limit) => (limit.fixed == Fixed::Either).then(|| limit.or()),
         None => at_once_of_equal_times(record, &hit),
     };
-    let Words { en: or, zh: or_zh } = or.unwrap_or_else(|| words!("", ""));
-    let Words { en: else_of, zh: else_of_zh } = or_threads(record);
+    let or = or.unwrap_or_default();
+    let else_of = or_threads(record);
     let rate = mean(&good);
     let (through, most) = (per_second(rate), per_second(asked.iter().copied().fold(0.0, f64::max)));
     Some(
@@ -319,10 +294,7 @@ fn constant_answers(record: &Record) -> Option<Said> {
             ID,
             About::Target,
             Confidence::Statistical,
-            words!(
-                "Answers come at a fixed rate of {through}/s, though up to {most}/s were asked for; the rest fails at once: this is typical of a rate limit.{or}{else_of}",
-                "无论请求多少（最高 {most}/s），成功响应固定在 {through}/s；其余立即失败：这是限流的特征。{or_zh}{else_of_zh}"
-            ),
+            words!(rate_limit_fixed_rate(through, most, or, else_of)),
         )
         .with("passed", rate, "1/s", span(seconds))
         .with("asked", mean(&asked), "1/s", span(seconds))
@@ -386,14 +358,11 @@ fn delayed(record: &Record) -> Option<Said> {
             ID,
             About::Target,
             Confidence::Arithmetic,
-            words!(
-                "Requests are held back to {through}/s: a request alone takes {by_itself}, so a single worker could answer {one}/s. A rate limit delays them.",
-                "请求被限制在 {through}/s：单独一个请求只需 {by_itself}，一个工作者即可达到 {one}/s。是限流在延迟请求。"
-            ),
+            words!(rate_limit_delays(through, by_itself, one)),
         )
         .with("rate", rate, "1/s", span(seconds))
         .with("alone", alone, "ms", span(whole(record)))
-        .rules_out(words!("a limit of workers: it would be less than one", "工作者数量限制：那将少于一个"))
+        .rules_out(words!(rate_limit_not_workers))
         .advise(advice())
         .explaining(&["plateau", "warmup_unfinished", "drift"])
         .said(),
@@ -402,8 +371,5 @@ fn delayed(record: &Record) -> Option<Said> {
 
 /// Returns the sentence that a limit of the rate is another explanation of evenly spaced responses.
 pub(super) fn or_delayed(rate: &str) -> Words {
-    words!(
-        " A limit of the rate that delays requests to {rate}/s (nginx limit_req with a burst) would look the same.",
-        "把请求延迟到 {rate}/s 的限流（带 burst 的 nginx limit_req）也会如此。"
-    )
+    words!(or_rate_limit_delays(rate))
 }

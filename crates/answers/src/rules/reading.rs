@@ -3,11 +3,11 @@
 use record::Record;
 use record::frame::RECEIVE_BUFFER;
 use stats::Counter;
-use stats::grouped::{bytes, bytes_zh, count};
+use stats::grouped::{bytes, count};
 
 use super::figures::{counter, requests, span, sum};
 use super::ports::setting;
-use super::say::{found, lacks, words};
+use super::say::{found, lacks, size, words};
 use crate::verdict::{About, Confidence, Said, Words};
 
 /// Unread bytes of a socket from which they count as a backlog.
@@ -27,7 +27,7 @@ const RECEIVE_BUFFER_OWN: f64 = 131_072.0;
 
 pub(super) fn reading_stopped(record: &Record) -> Said {
     if !record.has.connections {
-        return lacks!(run: "counters of connections", "连接计数");
+        return lacks!(run: counters_of_connections);
     }
     let (mut not_read, mut peak, mut queued, mut most) = (0_i64, 0, 0_i64, 0);
     for second in &record.seconds {
@@ -41,27 +41,21 @@ pub(super) fn reading_stopped(record: &Record) -> Said {
         return Said::Nothing;
     }
     let most = most.max(0) as u64;
-    let (times, most, most_zh) = (count(stopped), bytes(most), bytes_zh(most));
+    let (times, most) = (count(stopped), size(most));
     found(
         "reading_stopped",
         About::Generator,
         Confidence::Certain,
-        words!(
-            "Sockets were left unread {times} times because their users' inboxes were full: on {peak} sockets at once at most, {not_read} at the end; at most {most} were queued.",
-            "由于用户收件箱已满，套接字被暂停读取 {times} 次：最多同时 {peak} 个，结束时 {not_read} 个；最多排队 {most_zh}。"
-        ),
+        words!(reading_stopped_found(times, peak, not_read, most)),
     )
     .with("reading_stopped", stopped as f64, "times", span(&record.seconds))
-    .advise(words!(
-        "Let the plan read more often, or raise the limit of the inbox; while a socket is not read, its peer has to wait or buffer.",
-        "让计划更频繁地读取，或提高收件箱上限；套接字未被读取时，对端只能等待或缓冲。"
-    ))
+    .advise(words!(reading_stopped_advice))
     .said()
 }
 
 pub(super) fn messages_dropped(record: &Record) -> Said {
     if !record.has.connections {
-        return lacks!(run: "counters of connections", "连接计数");
+        return lacks!(run: counters_of_connections);
     }
     let dropped = counter(&record.seconds, Counter::InboxDropped);
     if dropped == 0 {
@@ -73,22 +67,16 @@ pub(super) fn messages_dropped(record: &Record) -> Said {
         "messages_dropped",
         About::Generator,
         Confidence::Certain,
-        words!(
-            "{n} of {all} messages were dropped in the generator because inboxes were full.",
-            "由于收件箱已满，负载机丢弃了 {all} 条消息中的 {n} 条。"
-        ),
+        words!(messages_dropped_found(n, all)),
     )
     .with("messages_dropped", dropped as f64, "messages", span(&record.seconds))
-    .advise(words!(
-        "The plan's settings ask for it; raise the limit of the inbox if the plan needs these messages.",
-        "这是计划的设置所要求的；如果计划需要这些消息，请提高收件箱上限。"
-    ))
+    .advise(words!(messages_dropped_advice))
     .said()
 }
 
 pub(super) fn unread_growing(record: &Record) -> Said {
     if !record.has.connections {
-        return lacks!(run: "counters of connections", "连接计数");
+        return lacks!(run: counters_of_connections);
     }
     let (mut last, mut grew, mut longest, mut peak) = (0, 0_u64, 0, 0);
     for second in &record.seconds {
@@ -107,16 +95,10 @@ pub(super) fn unread_growing(record: &Record) -> Said {
         "unread_growing",
         About::Generator,
         Confidence::Arithmetic,
-        words!(
-            "Unread data piled up in the generator's sockets: up to {each} per socket, growing for {longest} seconds in a row.",
-            "负载机套接字中积压了未读数据：每个套接字最多 {each}，连续增长 {longest} 秒。"
-        ),
+        words!(unread_growing_found(each, longest)),
     )
     .with("unread_bytes", peak as f64, "bytes", span(&record.seconds))
-    .advise(words!(
-        "The generator reads more slowly than the server sends: give it more processors, or fewer connections each.",
-        "负载机读取速度慢于服务器发送速度：给它更多处理器，或减少每台的连接数。"
-    ))
+    .advise(words!(unread_growing_advice))
     .explaining(&["zero_windows"])
     .said()
 }
@@ -132,21 +114,15 @@ fn remedy(record: &Record) -> Words {
     match setting(record, RECEIVE_BUFFER) {
         Some(bytes) if bytes > 0.0 && bytes < RECEIVE_BUFFER_OWN => {
             let bytes = count(bytes as u64);
-            words!(
-                "Sockets start here with a receive buffer of {bytes} bytes, and half of it is the TCP window: a longer message fills the window and stops the sender. Raise the default of net.ipv4.tcp_rmem; Linux sets 131 072.",
-                "此处套接字的接收缓冲区初始只有 {bytes} 字节，其中一半为窗口：更长的消息会使窗口关闭。请提高 net.ipv4.tcp_rmem 的默认值；Linux 自身的默认值为 131 072。"
-            )
+            words!(small_receive_buffer_advice(bytes))
         }
-        _ => words!(
-            "A peer or proxy that cannot send buffers its data or closes the connection: lost connections may be the generator's fault; see CPU, lag and unread bytes in seconds.jsonl.",
-            "无法发送的对端或代理会缓冲数据或关闭连接：断开的连接可能是负载机造成的；请查看 seconds.jsonl 中的 CPU、lag 和未读字节。"
-        ),
+        _ => words!(zero_windows_advice),
     }
 }
 
 pub(super) fn zero_windows(record: &Record) -> Said {
     if !record.seconds.iter().any(|s| s.machine.is_some()) {
-        return lacks!(run: "figures of the generator's machine", "负载机所在机器的数据");
+        return lacks!(run: figures_of_generator_machine);
     }
     let all = sum(&record.seconds, |s| s.machine.as_ref().map_or(0, |m| m.zero_windows_offered));
     let (mut held, mut most) = (0_i64, 0_i64);
@@ -167,16 +143,8 @@ pub(super) fn zero_windows(record: &Record) -> Said {
         return Said::Nothing;
     }
     let times = count(n);
-    found(
-        "zero_windows",
-        About::Generator,
-        Confidence::Certain,
-        words!(
-            "Sockets of the generator's machine told their peers {times} times to stop sending (TCP zero window).",
-            "负载机所在机器的套接字 {times} 次要求对端停止发送（TCP 零窗口）。"
-        ),
-    )
-    .with("zero_windows", n as f64, "times", span(&record.seconds))
-    .advise(remedy(record))
-    .said()
+    found("zero_windows", About::Generator, Confidence::Certain, words!(zero_windows_found(times)))
+        .with("zero_windows", n as f64, "times", span(&record.seconds))
+        .advise(remedy(record))
+        .said()
 }

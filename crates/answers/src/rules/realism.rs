@@ -5,7 +5,7 @@ use stats::grouped::{count, percent};
 
 use super::figures::{classes, median, requests, sum, whole, windows};
 use super::say::{found, time, words};
-use crate::verdict::{About, Confidence, Finding, Said};
+use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 /// Smallest share of responses from a cache that is reported.
 const CACHED: f64 = 0.2;
@@ -86,28 +86,22 @@ fn from_cache(record: &Record, cached: &Cached) -> Finding {
     let (first, last) = (median(&values[..part]), median(&values[values.len() - part..]));
     let Cached { share, is_counted } = *cached;
     let hits = percent(share);
-    let (about, about_zh) = if is_counted { ("", "") } else { ("About ", "约 ") };
-    let (falls, falls_zh) = if last < (1.0 - FALLS) * first {
+    let about = if is_counted { Words::default() } else { words!(about_share) };
+    let falls = if last < (1.0 - FALLS) * first {
         let (from, to) = (time(first), time(last));
-        (format!("; the median fell from {from} to {to}"), format!("；中位数从 {from} 降到 {to}"))
+        words!(median_fell(from, to))
     } else {
         Default::default()
     };
     found(
-            "test_realism",
-            About::Test,
-            if is_counted { Confidence::Certain } else { Confidence::Statistical },
-            words!(
-                "{about}{hits} of the answers came from a cache{falls}: real users may ask for more different things than this plan.",
-                "{about_zh}{hits} 的响应来自缓存{falls_zh}：真实用户请求的内容可能比该计划更多样。"
-            ),
-        )
-        .with("cached", share, "share", span)
-        .advise(words!(
-            "Let the plan ask for as many different things as real users do, or say that a full cache is what you mean to test.",
-            "让计划请求与真实用户一样多样的内容，或明确表示要测试的就是缓存命中的情况。"
-        ))
-        .explaining(&["warmup_unfinished", "slow_phase", "step_change", "bimodal"])
+        "test_realism",
+        About::Test,
+        if is_counted { Confidence::Certain } else { Confidence::Statistical },
+        words!(realism_cache_found(about, hits, falls)),
+    )
+    .with("cached", share, "share", span)
+    .advise(words!(realism_cache_advice))
+    .explaining(&["warmup_unfinished", "slow_phase", "step_change", "bimodal"])
 }
 
 pub(super) fn test_realism(record: &Record) -> Said {
@@ -120,36 +114,27 @@ pub(super) fn test_realism(record: &Record) -> Said {
     let labels: u64 = record.labels.iter().map(|label| u64::from(label.folded.max(1))).sum();
     if labels > LABELS {
         let n = count(labels);
-        let (also, also_zh) = together(record);
+        let also = together(record);
         return found(
             "test_realism",
             About::Test,
             Confidence::Hint,
-            words!(
-                "The run has {n} labels{also}: names contain data, and figures of single labels say little.",
-                "本次运行有 {n} 个标签{also_zh}：名称中包含数据，单个标签的数据意义不大。"
-            ),
+            words!(realism_labels_found(n, also)),
         )
         .with("labels", labels as f64, "labels", span)
-        .advise(words!(
-            "Give samplers names without ids; the address of each request is in its row.",
-            "给采样器起不含编号的名称；每个请求的地址在其结果行中。"
-        ))
+        .advise(words!(realism_labels_advice))
         .said();
     }
     one_address(record).or_else(|| unasserted(record)).unwrap_or(Said::Nothing)
 }
 
 /// Returns a phrase about the labels that were folded into one label, if there are any.
-fn together(record: &Record) -> (String, String) {
+fn together(record: &Record) -> Words {
     let folded: u64 = record.labels.iter().map(|label| u64::from(label.folded)).sum();
     let biggest = record.labels.iter().max_by_key(|label| label.folded);
     let Some(biggest) = biggest.filter(|_| folded > 0) else { return Default::default() };
-    let (n, name) = (count(folded), &*biggest.name);
-    (
-        format!(" ({n} of them are counted under common names, for example {name:?})"),
-        format!("（其中 {n} 个合并计数，如 {name:?}）"),
-    )
+    let (n, name) = (count(folded), format!("{:?}", &*biggest.name));
+    words!(labels_under_common_names(n, name))
 }
 
 /// True if several samplers of the plan have the name `name`: its requests may be of two kinds by design.
@@ -171,20 +156,16 @@ fn one_address(record: &Record) -> Option<Said> {
     let used = used.iter().filter(|class| address(class.name) && class.sum.count > 0).count();
     // Unused addresses belong to host names with several addresses.
     if setting(record, "dns_pinned") == Some("true") && 0 < used && used < addresses {
-        return Some(found(
-            "test_realism",
-            About::Test,
-            Confidence::Hint,
-            words!(
-                "The plan uses one address of each name: of {addresses} addresses {used} got all requests.",
-                "计划对每个名称只使用一个地址：{addresses} 个地址中只有 {used} 个收到请求。"
-            ),
-        )
-        .advise(words!(
-            "Use a DNS Cache Manager that is cleared each iteration, so that the load is spread over all addresses.",
-            "使用每次迭代清空的 DNS Cache Manager，使负载分散。"
-        ))
-        .said());
+        return Some(
+            found(
+                "test_realism",
+                About::Test,
+                Confidence::Hint,
+                words!(realism_one_address_found(addresses, used)),
+            )
+            .advise(words!(realism_one_address_advice))
+            .said(),
+        );
     }
     None
 }
@@ -193,22 +174,13 @@ fn unasserted(record: &Record) -> Option<Said> {
     let seconds = whole(record);
     let span = super::figures::span(seconds);
     if setting(record, "assertions") == Some("0") && two_sizes(record) {
-        return Some(found(
-            "test_realism",
-            About::Test,
-            Confidence::Hint,
-            words!(
-                "Answers with code 200 have two sizes, and the plan asserts nothing: one of them may be a page of errors.",
-                "响应码 200 的响应有两种大小，而计划没有断言：其中一种可能是错误页面。"
-            ),
-        )
-        .with("received", sum(seconds, |s| s.all.received) as f64, "bytes", span)
-        .with("requests", requests(seconds) as f64, "requests", span)
-        .advise(words!(
-            "Look at a kept sample of each size, and assert what makes an answer right.",
-            "查看每种大小的保留样本，并断言正确响应的特征。"
-        ))
-        .said());
+        return Some(
+            found("test_realism", About::Test, Confidence::Hint, words!(realism_two_sizes_found))
+                .with("received", sum(seconds, |s| s.all.received) as f64, "bytes", span)
+                .with("requests", requests(seconds) as f64, "requests", span)
+                .advise(words!(realism_two_sizes_advice))
+                .said(),
+        );
     }
     None
 }

@@ -43,9 +43,9 @@ const LATER_SAMPLES: u64 = 100;
 fn seldom(rare: u64, calm: &str) -> Words {
     let times = count(rare);
     if rare == 0 {
-        words!("not at all in {calm} requests", "{calm} 个请求中一次也没有")
+        words!(never_with_fewer_users(calm))
     } else {
-        words!("{times} times in {calm} requests", "{calm} 个请求中 {times} 次")
+        words!(seldom_with_fewer_users(times, calm))
     }
 }
 
@@ -95,10 +95,10 @@ fn first_resets<'s>(
 pub(super) fn reset_under_load(record: &Record) -> Said {
     let seconds = whole(record);
     if !record.has.users {
-        return lacks!("the number of users", "用户数");
+        return lacks!(number_of_users);
     }
     if !record.knows_errors() {
-        return lacks!("the column success", "success 列");
+        return lacks!(success_column);
     }
     let resets = |second: &Second| resets_of(record, second);
     let all = sum(seconds, resets);
@@ -121,16 +121,12 @@ pub(super) fn reset_under_load(record: &Record) -> Said {
     let sent: u64 = later.iter().map(|second| second.all.count).sum();
     let is_back = later.len() >= LATER_SECONDS && sent >= LATER_SAMPLES;
     if !is_back && !grows(&above, resets) {
-        return lacks!(
-            "a lighter load after the first reset: until then, the time explains resets as well as the load",
-            "首次重置之后的较轻负载：在此之前，时间与负载同样能解释重置"
-        );
+        return lacks!(lighter_load_after_first_reset);
     }
-    let Words { en: or, zh: or_zh } = or_threads(record);
+    let or = or_threads(record);
     let (n, flying, calm) =
         (count(all), counted(in_flight(first).min(threshold as f64)), count(quiet));
-    let Words { en: never, zh: never_zh } =
-        seldom(below.iter().map(|(_, s)| resets(s)).sum(), &calm);
+    let never = seldom(below.iter().map(|(_, s)| resets(s)).sum(), &calm);
     // The limit lies between the most users without a reset and the fewest users with some.
     let most_quiet = below.last().map_or(0, |(users, _)| *users);
     let interval = Some((most_quiet as f64, threshold as f64));
@@ -139,18 +135,12 @@ pub(super) fn reset_under_load(record: &Record) -> Said {
         "reset_under_load",
         About::Target,
         Confidence::Statistical,
-        words!(
-            "From about {threshold} users on ({most_quiet}–{threshold}; {flying} requests in flight) the target resets or refuses connections: {n} times; with fewer users {never}.{or}",
-            "从约 {threshold} 个用户（{most_quiet}–{threshold}；{flying} 个请求在途）起，被测系统重置或拒绝连接：{n} 次；用户更少时，{never_zh}。{or_zh}"
-        ),
+        words!(resets_found(threshold, most_quiet, flying, n, never, or)),
     )
     .with("resets", all as f64, "connections", span(seconds))
     .between("threshold", threshold as f64, "users", interval, span(seconds))
     .with("reset_share", all as f64 / requests(seconds).max(1) as f64, "share", span(seconds))
-    .advise(defaults::beside(words!(
-        "Look for a limit of connections near that number: of the service, of a proxy (worker_connections), of descriptors (ulimit -n), of the accept queue (somaxconn).",
-        "查找接近该数值的连接上限：服务、代理（worker_connections）、文件描述符（ulimit -n）、接受队列（somaxconn）。"
-    ), default.map_or(0.0, f64::from)))
+    .advise(defaults::beside(words!(resets_advice), default.map_or(0.0, f64::from)))
     .explaining(&["errors_named", "connection_churn"])
     .said()
 }

@@ -109,25 +109,19 @@ fn finding(
     let begin = |time: &Range<usize>| span(&seconds[time.clone()]).0;
     let apart =
         (begin(&times[times.len() - 1]) - begin(&times[0])) as f64 / (times.len() - 1) as f64;
-    let (of, of_zh) = named.name(record);
+    let of = named.name(record);
     let (n, every, slow, usual) = (times.len(), (apart / 1000.0).round(), time(a), time(b));
     let first = clock(begin(&times[0]) - record.frame.start_ms);
     found(
         "slow_phase",
         About::Target,
         Confidence::Statistical,
-        words!(
-            "Answers{of} were slower {n} times, about every {every} s, under the same load: they took {slow} on average in these seconds, and {usual} in the others (first at about {first}).",
-            "在相同负载下，{of_zh}响应有 {n} 次较慢，约每 {every} 秒一次：这些秒内平均 {slow}，其余为 {usual}（首次在约 {first}）。"
-        ),
+        words!(rhythm_found(of, n, every, slow, usual, first)),
     )
     .with("slower", a, "ms", span(seconds))
     .with("usual", b, "ms", span(seconds))
     .with("every", apart, "ms", span(seconds))
     .rules_out(same_load())
-    .advise(words!(
-        "Look for what runs in the target every {every} s: a job, a flush, an expiring cache, a garbage collection.",
-        "查找被测系统中每 {every} 秒发生一次的事情：某个任务、刷盘、缓存过期、垃圾回收。"
-    ))
+    .advise(words!(rhythm_advice(every)))
     .explaining(&["bimodal", "warmup_unfinished", "drift", "step_change"])
 }

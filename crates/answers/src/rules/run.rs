@@ -121,20 +121,13 @@ fn undecided(record: &Record, verdict: &Verdict) -> Option<Words> {
     if verdict.findings.iter().any(is_firm) {
         return None;
     }
-    let (en, zh) = if record.seconds.iter().all(|second| second.all.count == 0) {
-        (
-            "the run has no samples: nothing can be said of the target",
-            "本次运行没有样本：无法对被测系统作出判断",
-        )
+    if record.seconds.iter().all(|second| second.all.count == 0) {
+        Some(words!(run_without_samples))
     } else if !record.knows_errors() {
-        (
-            "the file has no column success, or nothing in it, and does not say which requests failed: whether there were errors is unknown",
-            "文件没有 success 列或该列为空，不能说明哪些请求失败：是否有错误无从得知",
-        )
+        Some(words!(file_without_success))
     } else {
-        return unread::undecided(record).or_else(|| ended_early(record));
-    };
-    Some(Words { en: en.to_owned(), zh: zh.to_owned() })
+        unread::undecided(record).or_else(|| ended_early(record))
+    }
 }
 
 /// Returns a phrase about a run in which only setUp and tearDown thread groups sent requests, although its plan has
@@ -144,17 +137,12 @@ fn lacks_load(record: &Record) -> Option<Words> {
     let lacks = aside > 0
         && setting(record, MAIN_GROUP).is_some()
         && sum(&record.seconds, |second| second.all.count) <= aside;
-    lacks.then(|| {
-        words!(
-            "the main thread groups have no samples, only setUp and tearDown thread groups have some",
-            "主线程组没有样本，只有 setUp 和 tearDown 线程组有样本"
-        )
-    })
+    lacks.then(|| words!(no_samples_of_main_groups))
 }
 
 /// Returns a phrase about a run that was interrupted before its planned end: the reason why such a run is undecided.
 pub fn interrupted() -> Words {
-    words!("the run was interrupted before its end", "运行在结束前被中断")
+    words!(run_interrupted)
 }
 
 /// Returns a phrase about a run that was interrupted or aborted before its planned end. An interrupt is the normal
@@ -166,9 +154,7 @@ fn ended_early(record: &Record) -> Option<Words> {
         Ending::Interrupted if setting(record, ENDLESS).is_none() && !is_at_end() => {
             Some(interrupted())
         }
-        Ending::Aborted(reason) => {
-            Some(words!("the run ended early: {reason}", "运行提前结束：{reason}"))
-        }
+        Ending::Aborted(reason) => Some(words!(run_ended_early(reason))),
         _ => None,
     }
 }
@@ -178,7 +164,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::rules::say::lacks;
+    use crate::verdict::Source;
 
     #[test]
     fn a_rule_looks_once_however_many_ask() {
@@ -248,7 +234,10 @@ mod tests {
     #[test]
     fn a_limit_is_looked_for_in_an_open_load_that_is_kept_up() {
         let nothing = |id| Rule { id, looks_for: ("", ""), charts: &[], judge: |_| Said::Nothing };
-        let lacks = |_: &Run<'_>| lacks!("a light load", "");
+        let lacks = |_: &Run<'_>| {
+            let light = Words { en: "a light load".into(), ..Words::default() };
+            Said::Lacks(Source::Other, light)
+        };
         let limit =
             Rule { id: "concurrency_limit", looks_for: ("a limit", ""), charts: &[], judge: lacks };
         let closed = judge(&Record::default(), &[nothing("stalls"), limit]);

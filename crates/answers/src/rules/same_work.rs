@@ -7,12 +7,11 @@ use std::collections::BTreeMap;
 
 use record::kept::Why;
 use record::{Record, Second};
-use stats::grouped::{bytes, bytes_zh};
 
 use super::courses::Of;
 use super::figures::{Span, span};
 use super::request_keys::target;
-use super::say::{clock, found, time, words};
+use super::say::{clock, found, size, time, words};
 use crate::verdict::{About, Confidence, Finding};
 
 /// Smallest number of kept requests of a label in each of two periods that are compared.
@@ -76,29 +75,23 @@ pub(super) fn other_answers(
     sizes: [f64; 2],
     times: [f64; 2],
 ) -> Finding {
-    let (of, of_zh) = label.map_or_else(Default::default, |label| {
+    let of = label.map_or_else(Default::default, |label| {
         let name = &record.labels[label].name;
-        (format!(" of \"{name}\""), format!("“{name}”的"))
+        words!(of_label(name))
     });
     let when = clock(span(after).0 - record.frame.start_ms);
     let sizes_of = sizes.map(|size| size.round() as u64);
-    let ([a, b], [a_zh, b_zh]) = (sizes_of.map(bytes), sizes_of.map(bytes_zh));
+    let [a, b] = sizes_of.map(size);
     let [slow, fast] = times.map(time);
     found(
         id,
         About::Run,
         Confidence::Statistical,
-        words!(
-            "Answers{of} differ from about {when} on: they have {b} instead of {a} on average, and take {fast} instead of {slow}. Figures of the whole run mix both.",
-            "从约 {when} 起{of_zh}响应变成了另一种：平均 {b_zh}，而非 {a_zh}；耗时 {fast}，而非 {slow}。整个运行的数据混合了两者。"
-        ),
+        words!(other_answers_found(of, when, b, a, fast, slow)),
     )
     .with("size_before", sizes[0], "bytes", span(before))
     .with("size_after", sizes[1], "bytes", span(after))
-    .advise(words!(
-        "Compare kept answers of both times in the report. Either the target answers something else (a login page behind a lost session, an error page with status 200, an empty list), or the plan asks for something else (other rows of a file, pages from its own cache). Add a Response Assertion on what must be there.",
-        "在报告中比较两段时间保存的响应。要么被测系统的响应变了（会话丢失后的登录页、状态为 200 的错误页、空列表），要么计划请求的内容变了（文件的其他行、来自自身缓存的页面）。为必须出现的内容添加响应断言。"
-    ))
+    .advise(words!(other_answers_advice))
     .explaining(&["bimodal", "warmup_unfinished", "drift", "step_change", "slow_phase"])
 }
 

@@ -20,44 +20,27 @@ const SECONDS: usize = 20;
 /// Returns the finding about a run without samples if it was completed: the run is no evidence of anything.
 fn nothing(record: &Record) -> Said {
     if record.frame.ending != Ending::Completed {
-        return lacks!("requests", "请求");
+        return lacks!(any_requests);
     }
     if let Some(missing) = setting(record, MISSING_FILES) {
         let (first, more) = missing.split_once('\n').unwrap_or((missing, ""));
-        let (more, more_zh) = match more.lines().count() {
+        let more = match more.lines().count() {
             0 => Default::default(),
-            n => (
-                format!(", and {} missing", things(n as u64, "other file")),
-                format!("，另缺 {n} 个文件"),
-            ),
+            n => {
+                let files = things(n as u64, "other file");
+                words!(other_files_missing(files, n))
+            }
         };
-        let said = words!(
-            "No request was sent: {first}{more}. Users who need a file that cannot be read stop at once.",
-            "没有发出任何请求：{first}{more_zh}。文件无法读取时，需要它的用户立即停止。"
-        );
+        let said = words!(no_request_for_missing_file(first, more));
         return found("too_few_samples", About::Test, Confidence::Certain, said)
             .with("requests", 0.0, "requests", span(&record.seconds))
-            .advise(words!(
-                "Put the file in the folder of the plan, or correct its path in the element; throng check names all such files.",
-                "将文件放到计划所在的文件夹，或在元件中更正路径；throng check 会列出所有这样的文件。"
-            ))
+            .advise(words!(missing_file_advice))
             .said();
     }
-    found(
-        "too_few_samples",
-        About::Test,
-        Confidence::Certain,
-        words!(
-            "The run has no sample at all: it says nothing about the target.",
-            "本次运行没有任何样本：不能说明被测系统的任何情况。"
-        ),
-    )
-    .with("requests", 0.0, "requests", span(&record.seconds))
-    .advise(words!(
-        "Check whether the plan's thread groups and samplers are enabled, and whether a controller or an error before them ends each iteration (throng check, and the run's log).",
-        "检查计划的线程组和采样器是否启用，以及是否有控制器或之前的错误结束了每次迭代（throng check 和运行日志）。"
-    ))
-    .said()
+    found("too_few_samples", About::Test, Confidence::Certain, words!(no_sample_found))
+        .with("requests", 0.0, "requests", span(&record.seconds))
+        .advise(words!(no_sample_advice))
+        .said()
 }
 
 pub(super) fn too_few_samples(record: &Record) -> Said {
@@ -90,16 +73,10 @@ pub(super) fn too_few_samples(record: &Record) -> Said {
         "too_few_samples",
         About::Test,
         Confidence::Arithmetic,
-        words!(
-            "p99 is unreliable: {all} {noun}, at least {need} needed.",
-            "样本太少，不足以给出 p99：只有 {all} 个请求；有意义的 p99 至少需要 {need} 个。"
-        ),
+        words!(few_samples_found(all, noun, need)),
     )
     .with("requests", n as f64, "requests", span(seconds))
     .with("beyond_p99", beyond, "requests", span(seconds))
-    .advise(words!(
-        "Run longer, or judge by the median and the mean.",
-        "延长运行时间，或以中位数和均值评价。"
-    ))
+    .advise(words!(few_samples_advice))
     .said()
 }

@@ -1,32 +1,61 @@
 //! Helpers that build findings and their texts.
 
 use super::figures::Span;
-use crate::verdict::{About, Confidence, Evidence, Finding, Said, Subject, Words};
+use super::texts;
+use crate::verdict::{About, Confidence, Evidence, Finding, Language, Said, Subject, Words};
 
-/// Builds a string in English and Chinese from two format strings.
+/// Builds a text of the catalogue in all languages: `words!(name)`, or `words!(name(value, other = expression))` for a
+/// text with values. A value that is [`Words`] is inserted in the language of the text.
 macro_rules! words {
-    ($en:literal, $zh:literal $(,)?) => {
-        $crate::verdict::Words { en: format!($en), zh: format!($zh) }
+    ($name:ident) => {
+        $crate::verdict::Words {
+            en: $crate::rules::texts::en::$name().to_owned(),
+            zh: $crate::rules::texts::zh::$name().to_owned(),
+        }
     };
+    ($name:ident($($value:ident $(= $from:expr)?),+ $(,)?)) => {{
+        use $crate::rules::texts::Value as _;
+        $crate::verdict::Words {
+            en: $crate::rules::texts::en::$name {
+                $($value: $crate::rules::say::value!(English, $value $(, $from)?)),+
+            }
+            .text(),
+            zh: $crate::rules::texts::zh::$name {
+                $($value: $crate::rules::say::value!(Chinese, $value $(, $from)?)),+
+            }
+            .text(),
+        }
+    }};
 }
 pub(crate) use words;
 
+/// Returns a value of a text in a language: the expression if there is one, otherwise the variable of that name.
+macro_rules! value {
+    ($language:ident, $name:ident, $from:expr) => {
+        $from.in_language($crate::verdict::Language::$language)
+    };
+    ($language:ident, $name:ident) => {
+        $name.in_language($crate::verdict::Language::$language)
+    };
+}
+pub(crate) use value;
+
 /// Builds the result of a rule that lacks data: of runs (`run:`), of watched hosts (`hosts:`), or other data.
 macro_rules! lacks {
-    (run: $en:literal, $zh:literal $(,)?) => {
-        $crate::rules::say::lacks!(Run, $en, $zh)
+    (run: $($text:tt)+) => {
+        $crate::rules::say::lacks!(@Run $($text)+)
     };
-    (hosts: $en:literal, $zh:literal $(,)?) => {
-        $crate::rules::say::lacks!(Hosts, $en, $zh)
+    (hosts: $($text:tt)+) => {
+        $crate::rules::say::lacks!(@Hosts $($text)+)
     };
-    ($en:literal, $zh:literal $(,)?) => {
-        $crate::rules::say::lacks!(Other, $en, $zh)
-    };
-    ($source:ident, $en:literal, $zh:literal) => {
+    (@$source:ident $($text:tt)+) => {
         $crate::verdict::Said::Lacks(
             $crate::verdict::Source::$source,
-            $crate::rules::say::words!($en, $zh),
+            $crate::rules::say::words!($($text)+),
         )
+    };
+    ($($text:tt)+) => {
+        $crate::rules::say::lacks!(@Other $($text)+)
     };
 }
 pub(crate) use lacks;
@@ -45,7 +74,7 @@ pub(crate) fn found(
         words,
         evidence: Vec::new(),
         exonerates: Vec::new(),
-        advice: words!("", ""),
+        advice: Words::default(),
         doc: format!("throng explain {id}"),
         explains: &[],
         subjects: Vec::new(),
@@ -102,12 +131,55 @@ impl Finding {
     }
 }
 
+impl Words {
+    /// Appends a sentence or a phrase.
+    pub(crate) fn push(&mut self, more: &Self) {
+        self.en += &more.en;
+        self.zh += &more.zh;
+    }
+}
+
+/// Returns a name or a number that is the same in all languages.
+pub(crate) fn same(text: impl Into<String>) -> Words {
+    let text = text.into();
+    Words { en: text.clone(), zh: text }
+}
+
+/// Joins phrases to a list.
+pub(crate) fn joined(parts: &[Words]) -> Words {
+    let of = |language, between: &str| {
+        parts.iter().map(|part| part.of(language)).collect::<Vec<_>>().join(between)
+    };
+    Words {
+        en: of(Language::English, texts::en::list_separator()),
+        zh: of(Language::Chinese, texts::zh::list_separator()),
+    }
+}
+
+/// Joins names to a list.
+pub(crate) fn listed(names: &[impl AsRef<str>]) -> Words {
+    joined(&names.iter().map(|name| same(name.as_ref())).collect::<Vec<_>>())
+}
+
+/// Writes the first letter of an English phrase in upper case.
+pub(crate) fn capitalized(Words { en, zh }: Words) -> Words {
+    let (first, rest) = en.split_at(1);
+    Words { en: format!("{}{rest}", first.to_uppercase()), zh }
+}
+
+/// Formats a number of things: with the noun in English, without it in Chinese, where the text contains the noun.
+pub(crate) fn counted_things(n: u64, noun: &str) -> Words {
+    Words { en: stats::grouped::things(n, noun), zh: stats::grouped::count(n) }
+}
+
+/// Formats a size in bytes.
+pub(crate) fn size(bytes: u64) -> Words {
+    Words { en: stats::grouped::bytes(bytes), zh: stats::grouped::bytes_zh(bytes) }
+}
+
 /// Returns the excluded cause "more load", for periods under the same load.
 pub(crate) fn same_load() -> Words {
-    words!(
-        "more load: the same number of users asked for the same labels",
-        "更大的负载：同样数量的用户请求同样的标签"
-    )
+    words!(not_more_load)
 }
 
 /// Formats a time in ms for people; in seconds from 1 s on.

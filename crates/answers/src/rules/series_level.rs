@@ -66,17 +66,11 @@ fn level(record: &Record, at: u32, name: &str) -> Option<Finding> {
             ID,
             About::Target,
             Confidence::Hint,
-            words!(
-                "{name} stays at {level} from {since} on, while users went from {from} to {to} and the mean response time from {early_ms} to {late_ms}.",
-                "{name} 自 {since} 起停留在 {level}，而用户从 {from} 增至 {to}，平均响应时间从 {early_ms} 升至 {late_ms}。"
-            ),
+            words!(series_level_found(name, level, since, from, to, early_ms, late_ms)),
         )
         .on_series(name)
         .with(name, most, "count", span(&asked))
-        .advise(words!(
-            "Check whether {level} is a limit of the service: of threads, connections or a queue.",
-            "请检查 {level} 是否为服务的上限：线程数、连接数或队列。"
-        )),
+        .advise(words!(series_level_advice(level))),
     )
 }
 

@@ -74,8 +74,8 @@ fn moves(courses: &Courses<'_>, at: u32, name: &str, series: usize) -> Option<Fi
         course.of.mean(&chosen)
     };
     let (at_low, at_high) = (of(&|one| one <= low), of(&|one| one >= high));
-    let rises = if alike > 0.0 { ("rises", "升高") } else { ("falls", "降低") };
-    let ((rises, rises_zh), alike_words) = (rises, format!("{alike:.2}"));
+    let rises = if alike > 0.0 { words!(series_rises) } else { words!(series_falls) };
+    let alike_words = format!("{alike:.2}");
     let (low, high) = (shown(low), shown(high));
     let (low_ms, high_ms, n) = (time(at_low), time(at_high), seconds.len());
     Some(
@@ -83,17 +83,11 @@ fn moves(courses: &Courses<'_>, at: u32, name: &str, series: usize) -> Option<Fi
             ID,
             About::Target,
             Confidence::Hint,
-            words!(
-                "{name} {rises} in the seconds in which answers take longer, under the same load: {low_ms} on average where it is {low} or less, {high_ms} where it is {high} or more (rank correlation {alike_words} over {n} s). That is no cause: both may follow something else.",
-                "在负载不变时，响应较慢的秒内 {name} {rises_zh}：其值不超过 {low} 时平均 {low_ms}，不低于 {high} 时平均 {high_ms}（{n} 秒内的秩相关系数 {alike_words}）。这并非原因：两者可能都受其他因素影响。"
-            ),
+            words!(series_moves_found(name, rises, low_ms, low, high_ms, high, alike_words, n)),
         )
         .on_series(name)
         .with(name, alike, "rank correlation", span(&seconds))
-        .advise(words!(
-            "Look at what {name} counts in the service at these times, and what else happens then.",
-            "请查看这些时刻 {name} 在服务中统计的内容，以及同时发生的其他情况。"
-        )),
+        .advise(words!(series_moves_advice(name))),
     )
 }
 

@@ -40,10 +40,7 @@ const LEVEL: f64 = 0.01;
 pub(super) fn host_sessions(record: &Record) -> Said {
     let devices = hosts(record, "sessions");
     if devices.is_empty() {
-        return lacks!(
-            "sessions of a firewall or load balancer (--watch NAME=URL of an snmp_exporter)",
-            "防火墙或负载均衡器的会话数（--watch NAME=URL，指向 snmp_exporter）"
-        );
+        return lacks!(sessions_of_watched_host);
     }
     let seconds = whole(record);
     let full = devices.iter().find_map(|(host, at)| is_full(record, seconds, host, *at));
@@ -51,17 +48,10 @@ pub(super) fn host_sessions(record: &Record) -> Said {
     let works = || devices.iter().find_map(|(host, at)| is_busy_from_the_start(record, host, *at));
     let readings = |at: u32| seconds.iter().filter(|s| value(s, at).is_some()).count();
     let most = devices.iter().map(|(_, at)| readings(*at)).max().unwrap_or(0);
-    let (least, least_zh) = (END * LEAST, END * LEAST);
+    let least = END * LEAST;
     full.or_else(many).or_else(works).map_or_else(
         || {
-            if most < least {
-                lacks!(
-                    "{least} readings of the sessions: run longer",
-                    "{least_zh} 次会话数读数：请运行更久"
-                )
-            } else {
-                Said::Nothing
-            }
+            if most < least { lacks!(readings_of_sessions(least)) } else { Said::Nothing }
         },
         Finding::said,
     )
@@ -81,21 +71,10 @@ fn is_full(record: &Record, seconds: &[Second], host: &Arc<str>, sessions: u32) 
     }
     let (now, of) = (count(most as u64), count(top[0].1 as u64));
     Some(
-        found(
-            ID,
-            About::Run,
-            Confidence::Arithmetic,
-            words!(
-                "{host} has no session left: {now} of {of}. New connections through it fail or wait.",
-                "{host} 的会话已用尽：{of} 个中的 {now} 个。经过它的新连接会失败或等待。"
-            ),
-        )
-        .on_hosts([&**host])
-        .with("sessions", most, "sessions", span(seconds))
-        .advise(words!(
-            "Let everything that connects through {host} keep its connections, shorten its time limit of closed sessions, or raise its limit.",
-            "让所有经过 {host} 的连接保持复用，缩短其已关闭会话的保留时间，或提高其上限。"
-        )),
+        found(ID, About::Run, Confidence::Arithmetic, words!(sessions_exhausted(host, now, of)))
+            .on_hosts([&**host])
+            .with("sessions", most, "sessions", span(seconds))
+            .advise(words!(sessions_exhausted_advice(host))),
     )
 }
 
@@ -151,10 +130,7 @@ fn has_many(
         Some(behind) => {
             let connections = mean(end, behind).0;
             let clients = count(now as u64);
-            let words = words!(
-                "of its {clients} sessions with clients",
-                "它与客户端的 {clients} 个会话中的每一个"
-            );
+            let words = words!(sessions_with_clients(clients));
             (connections, Outside { connections: now, words })
         }
         None => {
@@ -162,8 +138,7 @@ fn has_many(
             let (first, held, connections) = at_first(record, seconds, sessions)?;
             let held = if held < FROM_THE_START * connections { held } else { 0.0 };
             let shown = count(connections.max(0.0) as u64);
-            let words =
-                words!("of the run's {shown} connections", "本次运行的 {shown} 个连接中的每一个");
+            let words = words!(connections_of_run(shown));
             let grown = (now - first.min(now)) * connections / (connections - held).max(1.0);
             (grown, Outside { connections, words })
         }
@@ -196,18 +171,12 @@ fn is_busy_from_the_start(record: &Record, host: &Arc<str>, sessions: u32) -> Op
             ID,
             About::Run,
             Confidence::Hint,
-            words!(
-                "The processors of {host} are {works} busy, and it has {sessions} sessions while the run holds {held} connections. The owner of these sessions is unknown: the run already held its connections at the first reading.",
-                "{host} 的处理器有 {works} 忙碌，它有 {sessions} 个会话，而本次运行保持 {held} 个连接。这些会话属于谁无从得知：首次读数时本次运行已经保持其连接。"
-            ),
+            words!(sessions_of_unknown_owner(host, works, sessions, held)),
         )
         .on_hosts([&**host])
         .with("sessions", now, "sessions", span(seconds))
         .with("cpu", cpu, "share", span(seconds))
-        .advise(words!(
-            "Let the users come slowly (--ramp 30s): then the sessions at first are those of others, and those that come with the users show whether a proxy opens a connection for each request.",
-            "让用户缓慢增加（--ramp 30s）：这样最初的会话属于其他流量，随用户增加的会话则能显示代理是否为每个请求打开一个连接。"
-        )),
+        .advise(words!(sessions_of_unknown_owner_advice)),
     )
 }
 
@@ -218,27 +187,20 @@ fn busy(record: &Record, seconds: &[Second], host: &str) -> Option<f64> {
 }
 
 fn many(host: &Arc<str>, each: f64, outside: &Outside, busy: Option<f64>, all: Span) -> Finding {
-    let (per, of, of_zh) = (number(each), &outside.words.en, &outside.words.zh);
-    let works = busy.map_or(words!("", ""), |cpu| {
+    let (per, of) = (number(each), &outside.words);
+    let works = busy.map_or(Words::default(), |cpu| {
         let cpu = percent(cpu);
-        words!(", and its processors are {cpu} busy", "，且其处理器有 {cpu} 忙碌")
+        words!(and_processors_busy(cpu))
     });
-    let (works_en, works_zh) = (works.en, works.zh);
     let finding = found(
         ID,
         About::Run,
         Confidence::Hint,
-        words!(
-            "{host} has {per} sessions for each {of}{works_en}: connections to the first server are kept, those behind it probably are not.",
-            "{of_zh}在 {host} 上对应 {per} 个会话{works_zh}：到第一台服务器的连接被保持，其后的连接很可能没有。"
-        ),
+        words!(sessions_for_each_connection(host, per, of, works)),
     )
     .on_hosts([&**host])
     .with("sessions_per_connection", each, "sessions", all)
-    .advise(words!(
-        "Let the proxy keep its connections to the services behind it (keepalive in nginx' upstream, with HTTP/1.1 and an empty Connection header): each new connection is a session of {host} until its time limit. To be sure, watch the proxy's own host: it counts the connections that it opens.",
-        "让代理保持与后端服务的连接（nginx upstream 的 keepalive，配合 HTTP/1.1 和空的 Connection 头）：每个新连接在超时之前都占用 {host} 的一个会话。要确认，请监视代理所在主机：它会统计自己打开的连接。"
-    ));
+    .advise(words!(sessions_for_each_connection_advice(host)));
     match busy {
         Some(cpu) => finding.with("cpu", cpu, "share", all),
         None => finding,

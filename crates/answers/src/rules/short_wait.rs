@@ -184,9 +184,9 @@ fn length(record: &Record, low: f64, high: f64) -> (f64, Words) {
     let wait = roundest(least.max(0.5 * high), high);
     if record.has.generator || high - least <= KNOWN * high || high >= LONG {
         let wait_words = time(wait);
-        return (wait, words!("{wait_words}", "{wait_words}"));
+        return (wait, words!(one_wait(wait_words)));
     }
-    (f64::midpoint(low, high), words!("{low:.0} to {high:.0} ms", "{low:.0}–{high:.0} ms"))
+    (f64::midpoint(low, high), words!(range_of_waits(low, high)))
 }
 
 /// Returns the labels of which some requests failed, and fewer than [`PART`] of all.
@@ -234,27 +234,19 @@ pub(super) fn short_wait(record: &Record) -> Option<Said> {
         return Some(no_connection(seconds, (from, middle), fastest, n, stated));
     }
     let grows = match growth(failing(seconds), &labels) {
-        None if is_named => words!("They name a pool", "失败信息指明了连接池"),
+        None if is_named => words!(failures_name_a_pool),
         grows => grows?,
     };
     // The work before the wait takes at most as long as the fastest responses.
-    let (wait, Words { en: wait_words, zh: wait_zh }) = length(record, from - fastest, from);
+    let (wait, wait_words) = length(record, from - fastest, from);
     let (takes, n_words, answer) = (time(middle), count(n), time(fastest));
-    let (more, more_zh) = (grows.en, grows.zh);
-    let Words { en: or, zh: or_zh } = if is_cut {
-        words!(", or of a time limit of that length", "，或该时长的时间限制的特征")
-    } else {
-        words!("", "的特征")
-    };
+    let or = if is_cut { words!(or_time_limit) } else { words!(or_nothing_else) };
     Some(
         found(
             "fixed_timeout",
             About::Target,
             Confidence::Statistical,
-            words!(
-                "A wait of about {wait_words} precedes the failures: {n_words} requests failed after {takes}, all nearly alike, where the fastest answers take {answer}. {more}: this is typical of a pool or a queue that gives up after this wait{or}.",
-                "失败之前有约 {wait_zh} 的等待：{n_words} 个请求在 {takes} 后失败，时间几乎相同，而最快的响应为 {answer}。{more_zh}：这是连接池或队列等待这么久后放弃{or_zh}。"
-            ),
+            words!(short_wait_found(wait = wait_words, n_words, takes, answer, more = grows, or)),
         )
         .between("wait", wait, "ms", Some(((from - fastest).max(0.0), from)), span(seconds))
         .with("failed", n as f64, "requests", span(seconds))
@@ -276,33 +268,25 @@ fn no_connection(
 ) -> Said {
     let may_refuse = fastest > (1.0 + NEAR) * takes || fastest < (1.0 - NEAR) * takes;
     let (takes, answer, n_words) = (time(takes), time(fastest), count(n));
-    let Words { en: wait, zh: wait_zh } = match stated {
-        Some(stated) => {
-            let stated = count(stated as u64);
-            words!(
-                "which gave up after {stated} ms, as they say",
-                "它在 {stated} ms 后放弃，如信息所述"
-            )
-        }
-        None if may_refuse => {
-            words!(
-                "which waits for {takes} at most, or not at all",
-                "它最多等待 {takes}，或根本不等待"
-            )
-        }
-        None => words!("which waits for {takes} at most", "它最多等待 {takes}"),
+    let wait = match stated.map(|stated| count(stated as u64)) {
+        Some(stated) => words!(pool_gave_up_after(stated)),
+        None if may_refuse => words!(pool_waits_or_refuses(takes)),
+        None => words!(pool_waits(takes)),
     };
     let low = stated.map_or(0.0, |stated| stated.min(from));
     found(
         "fixed_timeout",
         About::Target,
         Confidence::Statistical,
-        words!(
-            "A pool had no free connection: {n_words} requests failed after {takes}, all nearly alike, where the fastest answers take {answer}. They name a pool, {wait}.",
-            "连接池没有空闲连接：{n_words} 个请求在 {takes} 后失败，时间几乎相同，而最快的响应为 {answer}。失败信息指明了连接池：{wait_zh}。"
-        ),
+        words!(no_free_connection_found(n_words, takes, answer, wait)),
     )
-    .between("wait", stated.unwrap_or(from), "ms", Some((low, from.max(stated.unwrap_or(from)))), span(seconds))
+    .between(
+        "wait",
+        stated.unwrap_or(from),
+        "ms",
+        Some((low, from.max(stated.unwrap_or(from)))),
+        span(seconds),
+    )
     .with("failed", n as f64, "requests", span(seconds))
     .advise(if stated.is_some() { advice() } else { advice_on_refusal() })
     .explaining(EXPLAINED)
@@ -311,24 +295,15 @@ fn no_connection(
 
 /// Returns the advice on a pool that may not wait for a connection.
 fn advice_on_refusal() -> Words {
-    words!(
-        "Let the pool wait for a connection (blockWhenExhausted and max-wait of Jedis or DBCP, connectionTimeout, pool_timeout), make it larger, or look for what holds its connections for too long.",
-        "让连接池等待连接（Jedis 或 DBCP 的 blockWhenExhausted 与 max-wait、connectionTimeout、pool_timeout）、增大连接池，或查找占用连接太久的原因。"
-    )
+    words!(no_free_connection_advice)
 }
 
 fn advice() -> Words {
-    words!(
-        "Look for a wait of that length for a connection (max-wait of a Jedis or DBCP pool, connectionTimeout, pool_timeout) in the target or what it calls: the pool is too small for this load, or its connections are held for too long.",
-        "在被测系统或其调用的服务中查找该时长的连接等待（Jedis 或 DBCP 连接池的 max-wait、connectionTimeout、pool_timeout）：连接池对该负载太小，或连接被占用太久。"
-    )
+    words!(short_wait_advice)
 }
 
 fn advice_on_limit() -> Words {
-    words!(
-        "Look for a time limit of that length (of a client behind the service, a proxy, a query), then for the step that takes longer; or for a wait of that length for a connection (max-wait of a Jedis or DBCP pool, connectionTimeout, pool_timeout).",
-        "查找该时长的时间限制（服务后端的客户端、代理、查询）及耗时更长的步骤；或该时长的连接等待（Jedis 或 DBCP 连接池的 max-wait、connectionTimeout、pool_timeout）。"
-    )
+    words!(short_wait_advice_on_limit)
 }
 
 /// True if failures may be cut by a time limit: only `longer` responses took longer than the `failed` ones, or a
@@ -348,17 +323,9 @@ fn growth(failing: &[Second], labels: &[u32]) -> Option<Words> {
     let grows = |(few, many): &(f64, f64)| *many > 0.0 && *many >= MORE * few;
     if let Some((few, many)) = by_load(failing, labels).filter(grows) {
         let (few, many) = (percent(few), percent(many));
-        return Some(words!(
-            "{many} of the requests fail where most are in flight, and {few} where few are",
-            "在途最多时失败占 {many}，在途少时占 {few}"
-        ));
+        return Some(words!(fail_more_with_requests_in_flight(many, few)));
     }
-    follows(failing, labels).then(|| {
-        words!(
-            "More requests fail in the seconds in which answers take longer",
-            "响应较慢的那些秒内失败更多"
-        )
-    })
+    follows(failing, labels).then(|| words!(fail_more_when_slow))
 }
 
 /// Returns the number with the fewest digits between two bounds; the largest one if there are several.

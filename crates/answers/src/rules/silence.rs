@@ -6,14 +6,14 @@
 
 use record::second::SLOTS;
 use record::{Record, Second};
-use stats::grouped::{count, things};
+use stats::grouped::count;
 use stats::hist::layout;
 
 use super::chance::{SURE, at_most, by_chance};
 use super::down::is_down;
 use super::figures::{requests, span, sum, times_of, whole};
 use super::hang::{errors, is_limit};
-use super::say::{clock, found, time, words};
+use super::say::{clock, counted_things, found, time, words};
 use crate::verdict::{About, Confidence, Finding, Words};
 
 /// Smallest length of a silence in slots of 100 ms, for a finding.
@@ -72,37 +72,28 @@ pub(super) fn silence(record: &Record) -> Option<Finding> {
     let length = (longest.to_ms - longest.from_ms) as f64;
     // The silence may be up to one slot longer at each end.
     let for_s = time(length + 100.0);
-    let (times, times_zh) = match silences.len() {
+    let times = match silences.len() {
         1 => Default::default(),
-        n => (format!(" {n} times, the longest"), format!("共 {n} 次，最长一次")),
+        n => words!(times_the_longest(n)),
     };
     let sum = |of: fn(&Silence) -> u64| silences.iter().map(of).sum::<u64>();
     let (answered, gave_up) = (sum(|s| s.answered), sum(|s| s.gave_up));
-    let Words { en: waited, zh: waited_zh } = waited(answered, gave_up);
-    let Words { en: or, zh: or_zh } = or_the_generator(record);
+    let waited = waited(answered, gave_up);
+    let or = or_the_generator(record);
     let at = (longest.from_ms, longest.to_ms);
     let mut finding = found(
         "stalls",
         About::Run,
         Confidence::Arithmetic,
-        words!(
-            "The target answered nothing{times} from {from} to {to} (about {for_s}): {waited}.{or}",
-            "被测系统{times_zh}从 {from} 到 {to}（约 {for_s}）没有任何响应：{waited_zh}。{or_zh}"
-        ),
+        words!(silence_found(times, from, to, for_s, waited, or)),
     )
     .with("stalls", silences.len() as f64, "times", span(seconds))
     .with("length", length, "ms", at)
     .with("waited", (answered + gave_up) as f64, "requests", at)
-    .advise(words!(
-        "Look at the service and its log at that time: a garbage collection, a lock, a failover, a disk or a dependency that did not answer, a stopped process or machine.",
-        "查看该时刻的服务及其日志：垃圾回收、锁、故障切换、无响应的磁盘或依赖、被暂停的进程或机器。"
-    ))
+    .advise(words!(silence_advice))
     .explaining(explains(record, gave_up));
     if record.has.generator {
-        finding = finding.rules_out(words!(
-            "the generator: it did not stand still in these seconds",
-            "负载机：它在这些秒内没有停顿"
-        ));
+        finding = finding.rules_out(words!(generator_did_not_stall));
     }
     Some(finding)
 }
@@ -111,12 +102,9 @@ pub(super) fn silence(record: &Record) -> Option<Finding> {
 /// record has metrics of the generator, which exclude a pause.
 fn or_the_generator(record: &Record) -> Words {
     if record.has.generator {
-        return words!("", "");
+        return Words::default();
     }
-    words!(
-        " A stop of the machine that sent the requests would look the same.",
-        "发出请求的机器停顿时也会如此。"
-    )
+    words!(or_generator_stalled)
 }
 
 /// Returns the rules whose findings follow from the silence. Rules on errors belong to them if most errors are requests
@@ -129,19 +117,16 @@ fn explains(record: &Record, gave_up: u64) -> &'static [&'static str] {
 
 /// Describes how the requests that waited ended.
 fn waited(answered: u64, gave_up: u64) -> Words {
-    let (all, all_zh) = (things(answered + gave_up, "request"), count(answered + gave_up));
+    let all = counted_things(answered + gave_up, "request");
     let (gave_up_words, were) = (count(gave_up), if answered == 1 { "was" } else { "were" });
     match (answered, gave_up) {
         (_, 0) => {
-            words!("{all} waited and {were} answered then", "{all_zh} 个请求一直等待，随后得到响应")
+            words!(waited_and_answered(all, were))
         }
         (0, _) => {
-            words!("{all} waited until the plan's time limit", "{all_zh} 个请求一直等到计划的超时")
+            words!(all_waited_until_time_limit(all))
         }
-        _ => words!(
-            "{all} waited, {gave_up_words} of them until the plan's time limit",
-            "{all_zh} 个请求一直等待，其中 {gave_up_words} 个等到计划的超时"
-        ),
+        _ => words!(some_waited_until_time_limit(all, gave_up_words)),
     }
 }
 

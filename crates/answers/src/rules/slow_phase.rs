@@ -71,11 +71,11 @@ fn slower(seconds: &[Second], values: &[f64], clear: f64) -> Vec<Range<usize>> {
 
 pub(super) fn slow_phase(run: &Run<'_>) -> Said {
     if !knows_load(run) {
-        return lacks!("the number of users", "用户数");
+        return lacks!(number_of_users);
     }
     let all = steady(run);
     if seconds_in(all) < SECONDS || requests(all) < SAMPLES {
-        return lacks!("12 s and 200 requests under the same load", "12 秒不变的负载和 200 个请求");
+        return lacks!(twelve_seconds_of_same_load);
     }
     run.courses()
         .and_then(|courses| {
@@ -153,7 +153,7 @@ impl Parts<'_> {
     }
 
     /// Returns a phrase about response times that become shorter within the slow period.
-    fn fading(&self) -> (&'static str, &'static str) {
+    fn fading(&self) -> Words {
         let third = self.during.len() / 3;
         let (first, rest) = self.during.split_at(third);
         let (middle, last) = rest.split_at(rest.len() - third);
@@ -161,25 +161,18 @@ impl Parts<'_> {
             |from: &[Second], to: &[Second]| self.of.mean(from) >= FASTER.sqrt() * self.of.mean(to);
         // The last second of the period may be half fast.
         let fades = third > 0 && falls(first, middle) && falls(middle, last);
-        if fades {
-            (", and they got faster little by little", "，并逐渐变快")
-        } else {
-            ("", "")
-        }
+        if fades { words!(got_faster) } else { Words::default() }
     }
 
     /// Returns a phrase about a second slow period.
-    fn again(&self, record: &Record) -> (String, String) {
+    fn again(&self, record: &Record) -> Words {
         if self.again.is_empty() {
             return Default::default();
         }
         let slow = time(self.of.mean(self.inner(self.again, SMOOTH)));
         let n = length_s(self.again).round();
         let at = clock(span(self.again).0 - record.frame.start_ms);
-        (
-            format!(" They were slower again for {n} s from about {at} on ({slow} on average)."),
-            format!("从约 {at} 起又有 {n} 秒较慢（平均 {slow}）。"),
-        )
+        words!(slow_phase_again(n, at, slow))
     }
 
     fn at_first(&self, record: &Record) -> Option<Finding> {
@@ -187,19 +180,13 @@ impl Parts<'_> {
         let inner = self.inner(self.during, 0);
         let (slow, fast) = (self.of.mean(inner), self.of.mean(self.behind));
         let is_sound = length_s(self.before) <= 1.5 && is_longer(self.of.mean(self.during), fast);
-        let (again, again_zh) = self.again(record);
-        let ((of, of_zh), (fading, fading_zh)) = (self.of.name(record), self.fading());
+        let again = self.again(record);
+        let (of, fading) = (self.of.name(record), self.fading());
         let n = length_s(self.during).round();
         let (a, b) = (time(slow), time(fast));
         let (r, q) = (self.rate(inner), self.rate(self.behind));
-        let said = words!(
-            "Answers{of} were slower at first, under the same load: they took {a} on average in the first {n} s ({r}/s), and {b} from then on ({q}/s){fading}.{again} Figures of the whole run mix both.",
-            "在相同负载下，开始时{of_zh}响应较慢：前 {n} 秒平均 {a}（{r}/s），之后为 {b}（{q}/s）{fading_zh}。{again_zh}整个运行的数据混合了两者。"
-        );
-        let advice = words!(
-            "Warm the target up before (caches, pools of connections, compiled code), or judge the run without these seconds.",
-            "事先预热被测系统（缓存、连接池、编译后的代码），或在评价时去掉这些秒。"
-        );
+        let said = words!(slow_phase_at_first(of, a, n, r, b, q, fading, again));
+        let advice = words!(slow_phase_at_first_advice);
         is_sound.then(|| self.finding(inner, fast, said, advice))
     }
 
@@ -209,21 +196,15 @@ impl Parts<'_> {
             [self.before, inner, self.behind].map(|part| self.of.mean(part));
         let alike = before.max(behind) <= ALIKE * before.min(behind).max(1e-3)
             && length_s(self.before) >= AROUND_S;
-        let (again, again_zh) = self.again(record);
+        let again = self.again(record);
         let is_sound = alike && is_longer(self.of.mean(self.during), before.max(behind));
-        let ((of, of_zh), (fading, fading_zh)) = (self.of.name(record), self.fading());
+        let (of, fading) = (self.of.name(record), self.fading());
         let (n, at) =
             (length_s(self.during).round(), clock(span(self.during).0 - record.frame.start_ms));
         let (a, b) = (time(slow), time(before));
         let (r, q) = (self.rate(inner), self.rate(self.before));
-        let said = words!(
-            "Answers{of} were slower for {n} s from about {at} on, under the same load: they took {a} on average instead of {b} ({r}/s instead of {q}/s){fading}. Then they were as fast as before.{again}",
-            "在相同负载下，从约 {at} 起有 {n} 秒{of_zh}响应较慢：平均 {a}，而非 {b}（{r}/s 而非 {q}/s）{fading_zh}。之后与之前一样快。{again_zh}"
-        );
-        let advice = words!(
-            "Look at the target at that time: an emptied cache, a job, a failover, a garbage collection, other programs on its machine; or at the data that the plan used at that time.",
-            "查看被测系统在该时刻的情况：缓存被清空、某个任务、故障切换、垃圾回收、其机器上的其他程序；或查看计划当时的数据。"
-        );
+        let said = words!(slow_phase_found(of, n, at, a, b, r, q, fading, again));
+        let advice = words!(slow_phase_advice);
         is_sound.then(|| self.finding(inner, before, said, advice))
     }
 

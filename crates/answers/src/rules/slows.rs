@@ -105,8 +105,5 @@ pub(super) fn slows_by_itself(record: &Record, seconds: &[Second], few: f64) -> 
 
 /// Returns the result of a rule on limits if the target becomes slower by itself.
 pub(super) fn lacks_time() -> Said {
-    lacks!(
-        "a load that grows while the target stays as fast: here answers got slower with the time as well, and throng capacity tells both apart",
-        "负载增长而被测系统保持同样速度的时段：此处响应也随时间变慢，throng capacity 可以区分两者"
-    )
+    lacks!(growing_load_at_same_speed)
 }

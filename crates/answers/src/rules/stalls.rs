@@ -90,7 +90,7 @@ fn leave_out_down(record: &Record, gaps: &mut Vec<Gap>) {
 
 pub(super) fn stalls(record: &Record) -> Said {
     if !record.has.slots {
-        return lacks!(run: "completions of each 100 ms", "每 100 ms 的完成数");
+        return lacks!(run: completions_of_100_ms);
     }
     let seconds = whole(record);
     let several = stops(record, seconds, is_full);
@@ -99,10 +99,7 @@ pub(super) fn stalls(record: &Record) -> Said {
         Some(finding) => finding.said(),
         None if !several.is_empty() => stood_still(record, seconds, &several),
         None if stops(record, seconds, |_| false).is_empty() => Said::Nothing,
-        None => lacks!(
-            "a generator's machine whose processors are not full: here gaps of less than 400 ms may be its own",
-            "处理器未满的负载机：此处不到 400 ms 的间隙可能是其自身造成的"
-        ),
+        None => lacks!(generator_with_free_processors),
     }
 }
 
@@ -130,55 +127,43 @@ fn stood_still(record: &Record, seconds: &[Second], gaps: &[Gap]) -> Said {
     let apart = apart(gaps);
     let lengths: Vec<f64> = gaps.iter().map(|gap| gap.slots as f64 * 100.0).collect();
     let length = time(median(&lengths));
-    let (times, times_zh) = match gaps.len() {
+    let times = match gaps.len() {
         1 => Default::default(),
-        n => (format!(" {} times", count(n as u64)), format!("了 {} 次，每次", count(n as u64))),
+        n => words!(stall_times(n = count(n as u64))),
     };
     let first = clock(gaps[0].at_ms - record.frame.start_ms);
     let every = median(&apart);
-    let (rhythm, rhythm_zh) = if apart.len() >= 2 && variation(&apart) <= EVEN {
-        (format!(", every {}", time(every)), format!("，每隔 {}", time(every)))
+    let rhythm = if apart.len() >= 2 && variation(&apart) <= EVEN {
+        words!(stall_every(every = time(every)))
     } else if apart.is_empty() {
-        (format!(", at {first}"), format!("，在 {first}"))
+        words!(stall_at(first))
     } else {
-        (format!(", first at {first}"), format!("，首次在 {first}"))
+        words!(first_stall_at(first))
     };
-    let when = format!("{times} for about {length}{rhythm}");
-    let (about, said) = sentence(record, &when, &format!("{times_zh}约 {length}{rhythm_zh}"));
+    let when = words!(stall_when(times, length, rhythm));
+    let (about, said) = sentence(record, &when);
     let mut finding = found("stalls", about, Confidence::Statistical, said)
-    .with("stalls", gaps.len() as f64, "times", span(seconds))
-    .with("length", median(&lengths), "ms", span(seconds))
-    .advise(words!(
-        "Look for a stop of the whole service at these times: garbage collection, a flush or checkpoint, a quota of processor time, a failover.",
-        "查找这些时刻整个服务的停顿：垃圾回收、刷盘或检查点、处理器配额、故障切换。"
-    ))
-    .explaining(&["bimodal", "step_change"]);
+        .with("stalls", gaps.len() as f64, "times", span(seconds))
+        .with("length", median(&lengths), "ms", span(seconds))
+        .advise(words!(stalls_advice))
+        .explaining(&["bimodal", "step_change"]);
     if apart.len() >= 2 {
         finding = finding.with("every", every, "ms", span(seconds));
     }
     if record.has.generator {
-        finding = finding.rules_out(words!(
-            "the generator: it did not stand still in these seconds",
-            "负载机：它在这些秒内没有停顿"
-        ));
+        finding = finding.rules_out(words!(generator_did_not_stall));
     }
     finding.said()
 }
 
 /// Returns the sentence about stops and the part of the test that it concerns. A result file does not show whether
 /// the machine that sent the requests paused.
-fn sentence(record: &Record, when: &str, when_zh: &str) -> (About, Words) {
+fn sentence(record: &Record, when: &Words) -> (About, Words) {
     if record.has.generator {
-        let said = words!(
-            "The target stood still{when}: nobody got an answer, then all at once.",
-            "被测系统停顿{when_zh}：期间没有任何响应，随后一起返回。"
-        );
+        let said = words!(stalls_of_target(when));
         return (About::Target, said);
     }
-    let said = words!(
-        "No answer came{when}, and then all at once: the target stood still, or the machine that sent the requests.",
-        "响应中断{when_zh}，随后一起返回：被测系统停顿，或发出请求的机器停顿。"
-    );
+    let said = words!(stalls_of_target_or_generator(when));
     (About::Run, said)
 }
 

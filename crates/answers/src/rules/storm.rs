@@ -110,18 +110,12 @@ fn of_label(id: &'static str, record: &Record, label: u32) -> Option<Finding> {
     let (n, k, rate_words) = (count(all), count(places.round().max(1.0) as u64), per_second(rate));
     let (alone_words, longest) = (time(alone), time(most));
     let were = if k == "1" { "was" } else { "were" };
-    let said = words!(
-        "The first answers of \"{name}\" took {alone_words} to {longest}, one after another: {n} requests came at once, and about {k} {were} worked on at a time ({rate_words}/s × {alone_words}).",
-        "“{name}”最初的响应依次返回，耗时从 {alone_words} 到 {longest}：{n} 个请求同时到达，同一时间约处理 {k} 个（{rate_words}/s × {alone_words}）。"
-    );
+    let said = words!(storm_found(name, alone_words, longest, n, k, were, rate_words));
     let finding = found(id, About::Target, Confidence::Statistical, said)
         .with("longest", most, "ms", span(seconds))
         .with("alone", alone, "ms", span(seconds))
         .with("concurrency", places, "requests", span(seconds))
-        .advise(words!(
-            "If users do not come at once, let them start over a longer time (--ramp). If they do, look for what works on about {k} of \"{name}\" at a time: a pool, a lock, processors that hash passwords.",
-            "如果真实用户不会同时到来，让用户在更长时间内启动（--ramp）。否则，查找“{name}”同一时间只处理约 {k} 个的原因：连接池、锁、计算口令哈希的处理器。"
-        ));
+        .advise(words!(storm_advice(k, name)));
     Some(finding.explaining(&["bimodal", "warmup_unfinished"]))
 }
 

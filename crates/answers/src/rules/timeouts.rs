@@ -132,16 +132,10 @@ fn silence(record: &Record) -> Option<Said> {
             "fixed_timeout",
             About::Target,
             confidence,
-            words!(
-                "A time limit of {silent} cuts connections: {connections} of {of} that the target closed had been without data for that long.",
-                "{silent} 的时间限制切断了连接：被测系统关闭的 {of} 个连接中有 {connections} 个此前恰好这么久没有数据。"
-            ),
+            words!(silent_connections_cut(silent, connections, of)),
         )
         .with("silence", age, "ms", span(&record.seconds))
-        .advise(words!(
-            "Send heartbeats more often than that, or raise the limit at the server or the proxy before it (proxy_read_timeout, idle timeout).",
-            "以更短的间隔发送心跳，或提高服务器或其前面代理的限制（proxy_read_timeout、idle timeout）。"
-        ))
+        .advise(words!(silent_connections_advice))
         .explaining(&["errors_named"])
         .said(),
     )
@@ -189,29 +183,17 @@ fn errors(record: &Record) -> Option<Said> {
             "fixed_timeout",
             About::Run,
             Confidence::Certain,
-            words!(
-                "{errors} of {of} failed requests were given up after {limit}: the plan's own time limit. How long the target would have taken is not known.",
-                "{of} 个失败请求中有 {errors} 个在 {limit} 后被放弃：这是计划自身的时间限制。被测系统本来需要多久并不清楚。"
-            ),
+            words!(plan_timeout_found(errors, of, limit)),
         )
-        .advise(words!(
-            "Look for what makes these requests slow; raise the limit in the sampler only if users would wait that long.",
-            "查找这些请求变慢的原因；只有当用户愿意等那么久时才提高采样器中的限制。"
-        ))
+        .advise(words!(plan_timeout_advice))
     } else {
         found(
             "fixed_timeout",
             About::Target,
             Confidence::Statistical,
-            words!(
-                "{errors} of {of} failed requests failed after {limit}: a time limit of the target or of a proxy before it.",
-                "{of} 个失败请求中有 {errors} 个在 {limit} 后失败：这是被测系统或其前面代理的时间限制。"
-            ),
+            words!(target_timeout_found(errors, of, limit)),
         )
-        .advise(words!(
-            "Look for a timeout of that length (proxy_read_timeout, a client behind the service, the wait time of a pool), then for the step that the request waits for.",
-            "查找该时长的限制（proxy_read_timeout、服务后端的客户端、连接池等待），再查找是什么在等待那么久。"
-        ))
+        .advise(words!(target_timeout_advice))
     };
     Some(
         finding
@@ -299,28 +281,20 @@ fn is_dead_address(record: &Record) -> bool {
 fn queue_words(slow: u64, all: u64, syns: u64, counted: Option<u64>) -> Words {
     let (late, of, part) = (count(slow), count(all), percent(slow as f64 / all as f64));
     let sent = count(syns);
-    let (full, full_zh) =
-        if counted.is_some() { ("full", "已满") } else { ("probably full", "可能已满") };
-    let (more, more_zh) = counted.map(count).map_or_else(Default::default, |n| {
-        (
-            format!("; connections that the kernel rejected: {n}"),
-            format!("；内核统计有 {n} 次没有空位"),
-        )
-    });
-    words!(
-        "The target's accept queue is {full}: {late} of {of} connects ({part}) took 1, 3 or 7 s, the times after which a lost SYN is sent again (SYNs sent again: {sent}{more}).",
-        "被测系统的接受队列{full_zh}：{of} 次连接中有 {late} 次（{part}）耗时 1、3 或 7 s，正是丢失的 SYN 被重发的时间（重发 {sent} 次）{more_zh}。"
-    )
+    let full = if counted.is_some() { words!(queue_full) } else { words!(queue_probably_full) };
+    let more =
+        counted.map(count).map_or_else(Default::default, |n| words!(connections_rejected(n)));
+    words!(accept_queue_found(full, late, of, part, sent, more))
 }
 
 pub(super) fn accept_queue(record: &Record) -> Said {
     let seconds = &record.seconds;
     let connects = hist(seconds, |s| &s.connect);
     if !record.has.connections {
-        return lacks!(run: "times of connects", "连接建立时间");
+        return lacks!(run: times_of_connects);
     }
     if connects.total() == 0 {
-        return lacks!("new connections", "新建的连接");
+        return lacks!(new_connections);
     }
     let Slow { all: slow, at_age: n, twice } = Slow::of(&connects);
     let all = connects.total();
@@ -346,26 +320,20 @@ pub(super) fn accept_queue(record: &Record) -> Said {
     let said = queue_words(n, all, syns, is_counted.then_some(turned_away));
     let confidence = if is_counted { Confidence::Certain } else { Confidence::Statistical };
     let mut finding = found("accept_queue", About::Target, confidence, said)
-    .with("slow_connects", n as f64, "connects", span(seconds))
-    .with("syn_retransmitted", syns as f64, "segments", span(seconds))
-    .advise(words!(
-        "Raise the listen backlog of the service and net.core.somaxconn, accept faster, or keep connections; ListenOverflows of nstat on the target confirms it.",
-        "提高服务的 listen backlog 和 net.core.somaxconn，更快地接受连接，或保持连接；在被测主机上用 nstat 查看 ListenOverflows 可确认。"
-    ))
-    .explaining(&[
-        "constant_load",
-        "connection_churn",
-        "bimodal",
-        "errors_named",
-        "concurrency_limit",
-        "plateau",
-        "network_loss",
-    ]);
+        .with("slow_connects", n as f64, "connects", span(seconds))
+        .with("syn_retransmitted", syns as f64, "segments", span(seconds))
+        .advise(words!(accept_queue_advice))
+        .explaining(&[
+            "constant_load",
+            "connection_churn",
+            "bimodal",
+            "errors_named",
+            "concurrency_limit",
+            "plateau",
+            "network_loss",
+        ]);
     if share < LOSS {
-        finding = finding.rules_out(words!(
-            "loss of packets: hardly any data is sent again",
-            "丢包：数据几乎没有重传"
-        ));
+        finding = finding.rules_out(words!(accept_queue_not_loss));
     }
     finding.said()
 }

@@ -27,32 +27,15 @@ pub(super) fn add(verdict: &mut Verdict, record: &Record) {
 }
 
 fn finding(record: &Record, sum: &Transactions) -> Finding {
-    let (own, all) = (count(sum.own_failures), things(sum.count, "transaction"));
-    let all_zh = count(sum.count);
-    let Words { en: worst, zh: worst_zh } = worst(record).map_or_else(
-        || words!("", ""),
-        |(name, own, all)| {
-            let (own, all) = (count(own), count(all));
-            words!(
-                " The label with the most is \"{name}\": {own} of {all}.",
-                "最多的标签为“{name}”：{all} 个中 {own} 个。"
-            )
-        },
-    );
-    found(
-        ID,
-        About::Run,
-        Confidence::Certain,
-        words!(
-            "{own} of {all} failed by their own assertions: no request inside failed, so that figures of requests do not show it.{worst}",
-            "{all_zh} 个事务中有 {own} 个因其自身的断言而失败：其中没有失败的请求，因此请求的数据不反映这些失败。{worst_zh}"
-        ),
-    )
-    .with("own_failures", sum.own_failures as f64, "transactions", span(&record.seconds))
-    .advise(words!(
-        "Look at the assertions of the Transaction Controller: a Duration Assertion fails a transaction that takes too long as a whole.",
-        "请查看事务控制器的断言：若整个事务耗时过长，断言持续时间会使其失败。"
-    ))
+    let own = count(sum.own_failures);
+    let all = Words { en: things(sum.count, "transaction"), zh: count(sum.count) };
+    let worst = worst(record).map_or_else(Words::default, |(name, own, all)| {
+        let (own, all) = (count(own), count(all));
+        words!(transactions_failed_worst(name, own, all))
+    });
+    found(ID, About::Run, Confidence::Certain, words!(transactions_failed_found(own, all, worst)))
+        .with("own_failures", sum.own_failures as f64, "transactions", span(&record.seconds))
+        .advise(words!(transactions_failed_advice))
 }
 
 /// Returns the label with the most such failures, with their number and the number of its transactions. `None` if there

@@ -118,13 +118,13 @@ pub(super) fn alone(record: &Record, labels: &[u32]) -> Record {
 /// Returns a phrase about the given labels, to follow a number of requests; empty for all labels.
 pub(super) fn of(record: &Record, labels: &[u32]) -> Words {
     let first = labels.first().and_then(|label| record.labels.get(*label as usize));
-    let Some(name) = first.map(|label| &label.name) else { return words!("", "") };
+    let Some(name) = first.map(|label| &label.name) else { return Words::default() };
     match labels.len() {
-        1 => words!(" of \"{name}\"", "“{name}”的"),
-        2 => words!(" of \"{name}\" and 1 more label", "“{name}”等 2 个标签的"),
+        1 => words!(of_label(name)),
+        2 => words!(of_label_and_another(name)),
         n => {
             let more = n - 1;
-            words!(" of \"{name}\" and {more} more labels", "“{name}”等 {n} 个标签的")
+            words!(of_labels(name, more, n))
         }
     }
 }

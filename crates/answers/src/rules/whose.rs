@@ -11,7 +11,7 @@ use record::Record;
 use stats::grouped::{count, percent};
 
 use super::places::failing_labels;
-use super::say::words;
+use super::say::{joined, listed, words};
 use crate::verdict::Words;
 
 /// Smallest number of requests of a thread, all failed, from which the thread counts as always failing.
@@ -83,54 +83,37 @@ impl Always {
     /// Returns a sentence about the threads that always fail.
     pub(super) fn words(&self) -> Words {
         let (n, all) = (count(self.failing as u64), count(self.all as u64));
-        let (share, share_zh) = if self.share < 1.0 {
+        let share = if self.share < 1.0 {
             let share = percent(self.share);
-            (format!("{share} of these failures"), format!("这些失败中的 {share}"))
+            words!(share_of_these_failures(share))
         } else {
-            ("all of these failures".to_owned(), "全部这些失败".to_owned())
+            words!(all_of_these_failures)
         };
         let who = match &self.group {
-            Some(group) => words!("all of group \"{group}\"", "即线程组“{group}”的全部线程"),
+            Some(group) => words!(threads_of_group(group)),
             None => {
                 let shown = &self.names[..self.names.len().min(NAMED)];
-                let list = |of: fn(&Words) -> &str, between: &str| {
-                    shown.iter().map(of).collect::<Vec<_>>().join(between)
-                };
-                let (en, zh) = (list(|name| &name.en, ", "), list(|name| &name.zh, "、"));
+                let names = joined(shown);
                 let more = if self.names.len() > NAMED { " …" } else { "" };
-                words!("{en}{more}", "{zh}{more}")
+                words!(threads_and_more(names, more))
             }
         };
-        let (of, of_zh) = if self.of_labels {
-            (" under the labels concerned", "有关标签的")
-        } else {
-            Default::default()
-        };
+        let of = if self.of_labels { words!(under_labels_concerned) } else { Default::default() };
         let have = if self.failing == 1 { "has" } else { "have" };
-        let Words { en: who, zh: who_zh } = who;
-        words!(
-            "{n} of {all} threads ({who}) {have} {share}: each of their requests{of} fails, and hardly any of the others.",
-            "{all} 个线程中的 {n} 个（{who_zh}）产生了{share_zh}：它们{of_zh}每个请求都失败，而其他线程几乎没有失败。"
-        )
+        words!(threads_that_fail(n, all, who, have, share, of))
     }
 
     pub(super) fn advice() -> Words {
-        words!(
-            "Look at what these threads have of their own: accounts, rights, rows of data, addresses; or at a limit of sessions or connections that the other threads hold.",
-            "查看这些线程独有的东西：账号、权限、数据行、地址；或被其他线程占用的会话数或连接数上限。"
-        )
+        words!(threads_that_fail_advice)
     }
 }
 
 /// Returns the sentence that always failing users would look like a limit; empty if the record names the threads.
 pub(super) fn or_threads(record: &Record) -> Words {
     if record.threads.is_empty() {
-        return words!(
-            " Users that always fail (accounts, data, addresses) would look the same if they were the last to start: the record does not say whose requests failed.",
-            "如果后来的用户总是失败（账号、数据、地址），数据也会如此：没有记录是哪些用户的请求失败。"
-        );
+        return words!(or_failing_users);
     }
-    words!("", "")
+    Words::default()
 }
 
 /// True if always failing threads explain the failures.
@@ -151,11 +134,11 @@ fn rows(names: &[&str]) -> Vec<Words> {
     let follows = |a: &(Option<(String, u64)>, &str), b: &(Option<(String, u64)>, &str)| matches!((&a.0, &b.0), (Some(a), Some(b)) if a.0 == b.0 && a.1 + 1 == b.1);
     let rows = names.chunk_by(follows).map(|row| match row {
         [(_, first), .., (_, last)] if row.len() > 2 => {
-            words!("{first} to {last}", "{first} 至 {last}")
+            words!(range_of_threads(first, last))
         }
         _ => {
             let names: Vec<&str> = row.iter().map(|name| name.1).collect();
-            Words { en: names.join(", "), zh: names.join("、") }
+            listed(&names)
         }
     });
     rows.collect()
