@@ -349,7 +349,11 @@ impl Search<'_> {
     /// Makes the next probes as long as the percentiles need. `longer` is the factor by which the probe was too short
     /// for them. The light probe is not considered: it has few samples, and later probes have many.
     fn lengthen(&mut self, probe: &search::Probe, figures: &sweep::Figures, longer: f64) {
-        if probe.purpose == Purpose::Light || figures.effective_samples <= 0.0 {
+        if probe.purpose == Purpose::Light {
+            return;
+        }
+        self.length = self.length.mul_f64(longer).min(self.longest);
+        if figures.effective_samples <= 0.0 {
             return;
         }
         // While a queue grows, the samples depend on each other in another way than under a stable load, so this
@@ -358,7 +362,6 @@ impl Search<'_> {
             probe.purpose == Purpose::Overload || !self.settings.whole && !probe.is_within();
         let worth = if grows { 1.0 } else { judge::worth(figures) };
         let needed = judge::needed(self.criteria, figures.rate, worth);
-        let needed = needed.max(self.length.as_secs_f64() * longer);
         let needed = needed.min(self.longest.as_secs_f64());
         self.length = self.length.max(Duration::from_secs_f64(needed));
     }

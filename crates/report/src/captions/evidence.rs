@@ -14,7 +14,7 @@ pub fn name(key: &str) -> Words {
 }
 
 /// Keys of all metrics in alphabetical order, each with its English and its Chinese name.
-const NAMES: [(&str, &str, &str); 129] = [
+const NAMES: [(&str, &str, &str); 130] = [
     ("aborted_for_memory", "Connections ended for lack of memory", "因内存不足而中断的连接"),
     ("accepted_per_request", "Connections accepted per request", "每个请求接受的连接"),
     ("after", "Time after the change", "变化后的时间"),
