@@ -402,7 +402,7 @@ fn failures(early: &[Second], late: &[Second]) -> Words {
     let failed = |part: &[Second]| sum(part, |s| s.all.errors);
     let share = |part: &[Second]| percent(failed(part) as f64 / requests(part).max(1) as f64);
     if failed(early) + failed(late) == 0 {
-        return Default::default();
+        return Words::default();
     }
     let (before, after) = (share(early), share(late));
     words!(failures_changed(before, after))

@@ -263,7 +263,7 @@ fn ended(last: &Second, end: &str) -> Words {
 fn at_other_times(record: &Record, failed: u64) -> Words {
     let all: u64 = record.seconds.iter().map(|second| errors(record, second, is_down)).sum();
     match all.saturating_sub(failed) {
-        0 => Default::default(),
+        0 => Words::default(),
         others => {
             let others = count(others);
             words!(down_more_at_other_times(others))

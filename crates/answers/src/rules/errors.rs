@@ -107,7 +107,7 @@ fn load_in(record: &Record, at: RangeInclusive<usize>) -> Words {
     let (least, most) = users.fold((u64::MAX, 0), |(a, b), n| (n.min(a), n.max(b)));
     let n = range(count(least), count(most));
     match most {
-        0 => Default::default(),
+        0 => Words::default(),
         1 => words!(with_one_user),
         _ => words!(with_users(n)),
     }
@@ -596,8 +596,7 @@ fn waits_long(record: &Record, cut: u64) -> Option<Said> {
     let (n, one) = (count(cut), cut == 1);
     let (requests, they) = if one { ("request", "it is") } else { ("requests", "they are") };
     let (for_ms, most) = (super::say::time(waited), super::say::time(longest));
-    let others =
-        if longest > 0.0 { words!(longest_other_request(most)) } else { Default::default() };
+    let others = if longest > 0.0 { words!(longest_other_request(most)) } else { Words::default() };
     let said = words!(never_answered_found(n, requests, for_ms, others, they));
     let finding = found("cut_by_end", About::Run, Confidence::Arithmetic, said)
         .with("cut", cut as f64, "samples", times)

@@ -497,17 +497,17 @@ impl Limit {
             let (low, high) = (count(low as u64), count(high as u64));
             words!(range_of_limit(low, high))
         } else {
-            Default::default()
+            Words::default()
         };
         let (calm, failed, rate) = (count(self.calm), count(self.failed), per_second(self.rate));
         let of = match self.labels {
-            1 => Default::default(),
+            1 => Words::default(),
             n => words!(of_labels_together(n)),
         };
         let or = if self.fixed == Fixed::Either {
             words!(or_limit_of_rate(rate))
         } else {
-            Default::default()
+            Words::default()
         };
         if self.calm == 0 {
             let users = count(self.users.round() as u64);

@@ -9,7 +9,7 @@ use record::Record;
 use super::figures::{span, whole};
 use super::say::{found, words};
 use crate::machines::machines;
-use crate::verdict::{About, Confidence, Finding, Verdict, in_order};
+use crate::verdict::{About, Confidence, Finding, Verdict, Words, in_order};
 
 pub(super) const ID: &str = "java_options";
 
@@ -25,7 +25,7 @@ fn finding(record: &Record, host: &str, lines: &str) -> Option<Finding> {
     let lines: Vec<(String, &str)> = lines.split("; ").filter_map(parts).collect();
     let (program, options) = lines.first()?;
     let (n, of_others) = (lines.len() - 1, lines.len() > 1);
-    let more = if of_others { words!(java_options_of_others(n)) } else { Default::default() };
+    let more = if of_others { words!(java_options_of_others(n)) } else { Words::default() };
     let count = options.split(' ').count();
     let (are, they, them) =
         if count == 1 { ("option", "is", "it") } else { ("options", "are", "them") };

@@ -169,7 +169,7 @@ fn scatter(seconds: &[&Second], due: f64) -> f64 {
 /// Metrics of missing starts as strings.
 struct Missing {
     /// Missing and required starts, such as "14 of 500 starts (2.8 %)".
-    missing: Words,
+    starts: Words,
     /// Requested starts per second.
     asked: f64,
     /// Requested starts per second as text.
@@ -257,7 +257,7 @@ fn never_made(run: &Run<'_>, starts: &Starts<'_>) -> Finding {
     let of_samples = sum(seconds, |s| s.due) == 0;
     let by_each = made_by_each(starts, users, of_samples);
     let missing = Missing {
-        missing: words!(missing_starts(n, of, share)),
+        starts: words!(missing_starts(n, of, share)),
         asked,
         asked_words: per_second(asked),
         reached: per_second(*made),
@@ -290,7 +290,7 @@ fn never_made(run: &Run<'_>, starts: &Starts<'_>) -> Finding {
 }
 
 fn by_the_generator(missing: &Missing, why: &Words) -> Finding {
-    let Missing { missing: starts, asked_words, reached, .. } = missing;
+    let Missing { starts, asked_words, reached, .. } = missing;
     found(
         ID,
         About::Generator,
@@ -303,7 +303,7 @@ fn by_the_generator(missing: &Missing, why: &Words) -> Finding {
 /// Returns the finding for users that a rate starts, in a run that also has other groups: those users were busy,
 /// but no metric contains their response times.
 fn beside_others(missing: &Missing) -> Finding {
-    let Missing { missing: starts, asked_words, reached, users, .. } = missing;
+    let Missing { starts, asked_words, reached, users, .. } = missing;
     let (all, verb) = missing.everyone();
     let said =
         words!(rate_missed_in_group(missing = starts, all, verb, asked_words, reached, users));
@@ -377,7 +377,7 @@ fn in_a_pause(record: &Record, missing: &Missing, starts: &Starts<'_>) -> Option
     let first = paused.first().map_or(0, |(s, _)| s.at_ms - i64::from(s.ms));
     let (at, pause, then) =
         (clock(first - record.frame.start_ms), time(longest), count(in_pauses.min(starts.missed)));
-    let Missing { missing: starts, asked_words, reached, users, .. } = missing;
+    let Missing { starts, asked_words, reached, users, .. } = missing;
     let (everyone, _) = missing.everyone();
     Some(
         found(
@@ -416,7 +416,7 @@ fn by_the_target(
     lost: &[(&Second, u64)],
     busy: f64,
 ) -> Option<Finding> {
-    let Missing { missing: starts, asked_words, reached, users, .. } = missing;
+    let Missing { starts, asked_words, reached, users, .. } = missing;
     let record = run.record();
     let (queue, light) = (constant_load(run), light_seconds(record));
     let is_same = !light.is_empty()
@@ -465,7 +465,7 @@ fn too_few_users(
     busy: f64,
     of_samples: bool,
 ) -> Finding {
-    let Missing { missing: starts, asked_words, reached, users, .. } = missing;
+    let Missing { starts, asked_words, reached, users, .. } = missing;
     let each = time(time_of(lost.iter().map(|(s, _)| *s)));
     let (everyone, verb) = missing.everyone();
     let share = busy / (*users).max(1) as f64;
@@ -482,7 +482,7 @@ fn too_few_users(
         }
         _ => (words!(rate_needs_more_users), words!(give_more_users)),
     };
-    let each_own = if of_samples { words!(same_rate_in_all) } else { Default::default() };
+    let each_own = if of_samples { words!(same_rate_in_all) } else { Words::default() };
     found(
         ID,
         About::Run,
@@ -507,7 +507,7 @@ fn late(record: &Record, starts: &Starts<'_>) -> Finding {
         let (made, due) = (count(starts.due - starts.missed.min(starts.due)), count(starts.due));
         words!(starts_made(made, due))
     } else {
-        Default::default()
+        Words::default()
     };
     let (about, confidence, why) = if by_generator {
         (About::Generator, Confidence::Arithmetic, words!(late_because_generator_was_busy))

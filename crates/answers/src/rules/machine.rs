@@ -214,7 +214,7 @@ fn tcp_memory(record: &Record, memory: u64, pressures: u64, aborted: u64) -> Sai
     let moved = moved(record);
     let is_own = (moved as f64) >= memory as f64 / TCP_MEMORY / OWN;
     let whose = if is_own {
-        Default::default()
+        Words::default()
     } else {
         let moved = bytes(moved);
         words!(tcp_memory_of_all_programs(moved))

@@ -159,7 +159,7 @@ fn said_by_server(record: &Record) -> Option<Said> {
     }
     let (refused, share, text) = (count(n), percent(n as f64 / all as f64), reads(record, cause));
     let passed = match &through {
-        None => Default::default(),
+        None => Words::default(),
         Some((rate, of)) if *rate > 0.0 => {
             let rate = per_second(*rate);
             words!(let_through_meanwhile(rate, of))
@@ -208,7 +208,7 @@ fn asks_to_wait(record: &Record, cause: usize, n: u64, through: Option<(f64, Wor
     let (refused, text) = (count(n), reads(record, cause));
     let share = percent(n as f64 / requests(seconds).max(1) as f64);
     let meanwhile = match &through {
-        None => Default::default(),
+        None => Words::default(),
         Some((rate, of)) if *rate > 0.0 => {
             let rate = per_second(*rate);
             words!(answered_meanwhile(rate, of))

@@ -91,7 +91,7 @@ fn from_cache(record: &Record, cached: &Cached) -> Finding {
         let (from, to) = (time(first), time(last));
         words!(median_fell(from, to))
     } else {
-        Default::default()
+        Words::default()
     };
     found(
         "test_realism",
@@ -132,7 +132,7 @@ pub(super) fn test_realism(record: &Record) -> Said {
 fn together(record: &Record) -> Words {
     let folded: u64 = record.labels.iter().map(|label| u64::from(label.folded)).sum();
     let biggest = record.labels.iter().max_by_key(|label| label.folded);
-    let Some(biggest) = biggest.filter(|_| folded > 0) else { return Default::default() };
+    let Some(biggest) = biggest.filter(|_| folded > 0) else { return Words::default() };
     let (n, name) = (count(folded), format!("{:?}", &*biggest.name));
     words!(labels_under_common_names(n, name))
 }

@@ -8,7 +8,7 @@ use super::figures::{requests, span};
 use super::realism::setting;
 use super::say::{found, lacks, words};
 use crate::autocorrelation::effective;
-use crate::verdict::{About, Confidence, Said};
+use crate::verdict::{About, Confidence, Said, Words};
 
 /// Smallest number of independent samples that must lie beyond a percentile, for the percentile to be meaningful.
 const BEYOND: f64 = 10.0;
@@ -25,7 +25,7 @@ fn nothing(record: &Record) -> Said {
     if let Some(missing) = setting(record, MISSING_FILES) {
         let (first, more) = missing.split_once('\n').unwrap_or((missing, ""));
         let more = match more.lines().count() {
-            0 => Default::default(),
+            0 => Words::default(),
             n => {
                 let files = things(n as u64, "other file");
                 words!(other_files_missing(files, n))

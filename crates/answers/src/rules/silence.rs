@@ -73,7 +73,7 @@ pub(super) fn silence(record: &Record) -> Option<Finding> {
     // The silence may be up to one slot longer at each end.
     let for_s = time(length + 100.0);
     let times = match silences.len() {
-        1 => Default::default(),
+        1 => Words::default(),
         n => words!(times_the_longest(n)),
     };
     let sum = |of: fn(&Silence) -> u64| silences.iter().map(of).sum::<u64>();

@@ -167,7 +167,7 @@ impl Parts<'_> {
     /// Returns a phrase about a second slow period.
     fn again(&self, record: &Record) -> Words {
         if self.again.is_empty() {
-            return Default::default();
+            return Words::default();
         }
         let slow = time(self.of.mean(self.inner(self.again, SMOOTH)));
         let n = length_s(self.again).round();

@@ -128,7 +128,7 @@ fn stood_still(record: &Record, seconds: &[Second], gaps: &[Gap]) -> Said {
     let lengths: Vec<f64> = gaps.iter().map(|gap| gap.slots as f64 * 100.0).collect();
     let length = time(median(&lengths));
     let times = match gaps.len() {
-        1 => Default::default(),
+        1 => Words::default(),
         n => words!(stall_times(n = count(n as u64))),
     };
     let first = clock(gaps[0].at_ms - record.frame.start_ms);

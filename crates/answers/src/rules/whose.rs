@@ -98,7 +98,7 @@ impl Always {
                 words!(threads_and_more(names, more))
             }
         };
-        let of = if self.of_labels { words!(under_labels_concerned) } else { Default::default() };
+        let of = if self.of_labels { words!(under_labels_concerned) } else { Words::default() };
         let have = if self.failing == 1 { "has" } else { "have" };
         words!(threads_that_fail(n, all, who, have, share, of))
     }
