@@ -358,8 +358,8 @@ impl Walk<'_> {
         self.levels.pop();
     }
 
-    /// Adds a controller to the plan before its children are compiled. The last entry of `levels` has these children.
-    /// The expressions compiled since `mark` belong to the controller.
+    /// Adds a controller to the plan before its children are compiled. The last entry of `levels` contains the
+    /// controller's children. The expressions compiled since `mark` belong to the controller.
     fn open(
         &mut self,
         id: ElementId,
@@ -452,8 +452,8 @@ impl Walk<'_> {
         let mark = self.ctx.mark();
         let event = element::on_iteration(&mut self.ctx, id, &mut self.plan)?;
         self.events.insert(id, event);
-        // Of these elements, only User Parameters can wait for Java during an iteration. Java evaluates the
-        // expressions of the others when the run starts.
+        // Only User Parameters can wait for Java during an iteration. Java evaluates the expressions of all other
+        // elements when the run starts.
         if matches!(event, OnIteration::UserParameters(_))
             && let Some(texts) = self.ctx.evaluate(mark)
         {
@@ -488,8 +488,8 @@ impl Walk<'_> {
         self.put(id, around, kind, &scope, on_failure, mark);
     }
 
-    /// Adds a sampler with the elements in its scope to a controller. The sampler's expressions are those compiled
-    /// since `mark`.
+    /// Adds a sampler with the elements in its scope to a controller. The expressions compiled since `mark` belong to
+    /// the sampler.
     fn put(
         &mut self,
         id: ElementId,
@@ -569,8 +569,8 @@ impl Walk<'_> {
             own = own.saturating_sub(1);
             at = controller.parent;
         }
-        // Listeners are notified from the innermost level outwards. Of several requests about loops, the last one
-        // applies.
+        // Listeners are notified from the innermost level outwards. If several listeners request loop controls, the
+        // last request applies.
         let elements = self.levels[from..].iter().rev().flatten();
         let asked = elements.filter_map(|(_, id)| element::result_action::compile(&self.ctx, *id));
         let mut on_failure = OnFailure::default();
@@ -636,7 +636,7 @@ impl Walk<'_> {
         (self.plan.hash, self.plan.text_hash) = report::hashes(doc, self.ctx.settings);
         let mut samplers = self.plan.samplers.iter();
         let shows = samplers.any(|sampler| matches!(sampler.kind, SamplerKind::Debug(_)));
-        // Scripts may read any of these variables, so that they need slots.
+        // Scripts may read any of these variables, so each variable needs a slot.
         let hosts = !self.ctx.java_backing.java_backed.elements.is_empty() || self.ctx.mark() > 0;
         if shows || hosts {
             self.name_what_jmeter_sets();

@@ -274,8 +274,8 @@ pub(crate) fn on_iteration(
     })
 }
 
-/// Returns the work before each sampler of an element with this iteration event; `None` for elements that act only at
-/// the start of an iteration.
+/// Returns the work that an element with this iteration event does before each sampler; `None` if the element acts only
+/// at the start of an iteration.
 pub(crate) fn before_sampler(event: OnIteration) -> Option<Before> {
     match event {
         OnIteration::UserParameters(at) => Some(Before::UserParameters(at)),
@@ -284,7 +284,7 @@ pub(crate) fn before_sampler(event: OnIteration) -> Option<Before> {
     }
 }
 
-/// Compiles the post-processors of a sampler, without those that cannot run.
+/// Compiles the post-processors of a sampler, without post-processors that cannot run.
 pub(crate) fn extractors(
     ctx: &mut Context<'_>,
     sampler: ElementId,

@@ -97,7 +97,7 @@ pub(super) fn compile(
     Ok((made, scope.needs(needs)))
 }
 
-/// Outcome of comparing the field with one pattern.
+/// Result of comparing the field with one pattern.
 enum Outcome {
     Passed,
     Failed,

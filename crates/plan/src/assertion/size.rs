@@ -1,7 +1,7 @@
 //! Size Assertion: compares the size of a response, or of a part of it, with a number.
 //!
-//! Sizes are those of the transferred bytes, as JMeter counts them: headers as received, and the body before
-//! content decoding. The size of a response code or message is its number of characters.
+//! As in JMeter, sizes count the transferred bytes: headers as received, and the body before content decoding. The size
+//! of a response code or message is its number of characters.
 
 use std::fmt::Write;
 

@@ -36,7 +36,7 @@ impl Walk<'_> {
     }
 
     /// Makes all samplers keep their response text if the plan has a URL Re-writing Modifier or an HTML Link Parser,
-    /// because these read the previous response.
+    /// because both elements read the previous response.
     pub(super) fn read_sessions(&mut self) {
         if !self.plan.sessions.is_empty() || self.plan.follows_links {
             for sampler in &mut self.plan.samplers {

@@ -21,7 +21,7 @@ pub(crate) struct Context<'a> {
     pub(crate) text: TemplateCompiler,
     diags: Vec<Diag>,
     told: HashSet<(Option<String>, u32, &'static str, String)>,
-    /// Remarks that lower the level of a single element below that of its class.
+    /// Remarks that lower the support level of a single element below the level of its class.
     remarks: BTreeMap<ElementId, Vec<(Level, String)>>,
     /// Elements and expressions that Java runs, collected so far.
     pub(super) java_backing: java_backing::State,
@@ -141,7 +141,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Adds a remark to an element: a support level, which lowers that of the element, and the consequence for the run.
+    /// Adds a remark to an element: a support level, to which the element's level is lowered, and the consequence for
+    /// the run.
     pub(crate) fn remark(&mut self, id: ElementId, level: Level, consequence: impl Into<String>) {
         let remark = (level, consequence.into());
         let remarks = self.remarks.entry(id).or_default();

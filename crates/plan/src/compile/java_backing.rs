@@ -66,7 +66,8 @@ impl Context<'_> {
         (by_class || self.settings.has_plugin(name)).then(|| self.host_as_is(id, role))?
     }
 
-    /// Does the same as `host`, for an element of a native class with settings that have no native form.
+    /// Adds an element like `host`, although the element's class is native, because some of its settings have no native
+    /// form.
     pub(crate) fn host_as_is(&mut self, id: ElementId, role: Role) -> Option<JavaBackedId> {
         self.settings.java_backing.then(|| {
             self.java_backing.run.insert(id);
@@ -148,8 +149,8 @@ impl Context<'_> {
         }
     }
 
-    /// Returns the parts of a result that an element reads: those that its script names, or all parts that an element
-    /// in this role may read.
+    /// Returns the parts of a result that an element reads: the parts that its script names, or all parts that an
+    /// element in this role may read.
     fn seen(&self, id: ElementId, role: Role) -> Seen {
         let name = class(self.doc, id);
         if is_script(name) {

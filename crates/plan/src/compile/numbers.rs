@@ -1,6 +1,6 @@
 //! Warns about numeric properties of elements that are not numbers.
 //!
-//! JMeter silently replaces such a value by 0 or by a default. Settings of thread groups are checked as
+//! JMeter silently replaces an invalid number by 0 or by a default. Settings of thread groups are checked as
 //! [`Setting`](crate::number::Setting)s, because their values are known only after their expressions have been
 //! evaluated.
 

@@ -1,7 +1,7 @@
-//! Lists the samplers and listeners that Java knows, because it gets objects of them: those that their Java classes
-//! run, and samplers that scripts read or change.
+//! Lists the samplers and listeners whose objects Java gets: samplers and listeners that their Java classes run, and
+//! samplers that scripts read or change.
 //!
-//! Java receives such a sampler with the config elements in its scope, which it merges as JMeter does. A natively run
+//! Java receives a sampler with the config elements in its scope, and merges them as JMeter does. A natively run
 //! sampler is listed only if an element in its scope reads or changes it.
 
 use std::sync::Arc;
@@ -48,8 +48,8 @@ impl Walk<'_> {
     /// evaluates them.
     pub(super) fn java_backed_sampler(&mut self, id: ElementId, mark: u32) -> Option<SamplerKind> {
         self.ctx.forget(mark);
-        // Some settings of these native classes are not native. Other native classes reach this point only if the
-        // user does not allow what they need.
+        // Some settings of these native classes have no native form. Samplers of other native classes get here only if
+        // the user has not allowed their work, such as running programs.
         let partly =
             ["HTTPSamplerProxy", "JavaSampler", "TCPSampler", "kg.apc.jmeter.samplers.UDPSampler"];
         let java_backed = if partly.contains(&class(self.ctx.doc, id)) {

@@ -206,7 +206,7 @@ impl Work<'_> {
     }
 
     /// Stores the source of a controller's content in `sources`. Returns false and reports a finding if the content
-    /// would include itself without end.
+    /// would include itself endlessly.
     fn stands_for(&mut self, id: ElementId, source: Source, complaint: &str) -> bool {
         let (mut at, mut depth) = (self.doc.element(id).parent, 0);
         while let Some(around) = at {

@@ -1,7 +1,7 @@
 //! The elements that apply to a sampler, in JMeter's order.
 //!
-//! A thread's tree has its group at the root. The group's children are followed by those of the Test Plan, on the
-//! same level. The scope follows these rules:
+//! A thread's tree has its group at the root. The group's children are followed by the children of the Test Plan, on
+//! the same level. The scope follows these rules:
 //! - config elements, timers and listeners are collected from the sampler outwards, nearest first;
 //! - pre-processors, post-processors and assertions run from the outermost level inwards;
 //! - within one level, the order of the file applies.
@@ -23,8 +23,8 @@ pub(crate) struct Scope {
     pub(crate) listeners: Vec<ElementId>,
 }
 
-/// The elements of one level that apply to samplers, with their kinds. Samplers and controllers are left out,
-/// because a level may have very many of them, and each sampler searches all entries.
+/// The elements of one level that apply to samplers, with their kinds. Samplers and controllers are left out, because a
+/// level may have very many, and the scope of each sampler is searched in all entries.
 pub(crate) type Level = Vec<(Kind, ElementId)>;
 
 /// Returns the elements that apply to samplers, with their kinds.

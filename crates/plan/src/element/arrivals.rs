@@ -23,7 +23,7 @@ pub(super) const ARRIVALS: &str = "com.blazemeter.jmeter.threads.arrivals.Arriva
 pub(super) const FREE_FORM: &str =
     "com.blazemeter.jmeter.threads.arrivals.FreeFormArrivalsThreadGroup";
 
-/// Milliseconds after which the plug-in reads the rate again if the rate is 0.
+/// Polling interval in milliseconds at which the plug-in reads the rate while the rate is 0.
 const AGAIN_MS: f64 = 200.0;
 
 /// Settings of an arrivals group.
@@ -204,7 +204,7 @@ impl Rate {
     }
 
     /// Returns a rough lower bound of the number of arrivals: the area under the part of the rate curve that is
-    /// certainly reached.
+    /// certainly executed.
     fn area(&self) -> f64 {
         match self {
             Self::Target { target, hold, .. } => target * *hold as f64,
@@ -220,7 +220,7 @@ impl Rate {
     /// milliseconds after the group's start.
     fn moments(&self) -> Result<(Vec<i64>, i64), String> {
         let (mut at, mut starts) = (0.0_f64, Vec::new());
-        // Counting so many arrivals one by one would take seconds and much memory.
+        // Computing this many arrivals one by one would take seconds and much memory.
         if self.area() > 2.0 * MOST as f64 {
             return Err(too_many());
         }

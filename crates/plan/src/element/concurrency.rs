@@ -19,7 +19,7 @@ pub(super) fn texts(ctx: &mut Context<'_>, id: ElementId) -> [Template; 5] {
         .map(|(name, default)| ctx.prop_or(id, name, default))
 }
 
-/// Warns that Throng does not write the group's own log file.
+/// Warns that Throng does not write the log file that the group's settings name.
 pub(super) fn no_log(ctx: &mut Context<'_>, id: ElementId) {
     let log = ctx.props(id).str("LogFilename").unwrap_or("");
     if !log.is_empty() {

@@ -167,7 +167,7 @@ impl CsvDataSet {
             source::Share::Group(group) => env.run.lines(Some(group)),
             _ => env.run.lines(None),
         };
-        // If several elements of a user read the same file in the same way, they share the user's position.
+        // If each user reads the file alone, elements of a user with the same file and settings share one position.
         let own = (key.share == source::Share::User).then(|| key.clone());
         let known = env.notes.csv_places().find(|other| own.is_some() && other.own == own);
         let place = known.map(|other| other.source.clone());
@@ -303,7 +303,7 @@ fn share(mode: &str, env: &Env<'_>) -> source::Share {
     share_of(mode, env.notes.group())
 }
 
-/// Does the same as [`share`], for users of the given group.
+/// Returns the users that share the position, like [`share`], for a user of the given group.
 fn share_of(mode: &str, group: GroupId) -> source::Share {
     match mode {
         "" | "shareMode.all" | "All threads" => source::Share::All,

@@ -1,5 +1,5 @@
-//! Dummy Sampler by jp@gc: returns a configured result, either after the configured time or at once with that time
-//! as its claimed duration.
+//! Dummy Sampler by jp@gc: returns a configured result. Either the sampler waits for the configured time, or it returns
+//! immediately and reports the configured time as its duration.
 
 use jmx::ElementId;
 use lang::url;

@@ -1,8 +1,8 @@
 //! Parameterized Controller (jp@gc): sets variables whenever a sampler is requested from it; otherwise it runs its
 //! children like a Simple Controller.
 //!
-//! If several variables have the same name, the first one is used, as in all such lists of JMeter. Cost: all values
-//! are evaluated once per sampler below the controller.
+//! If several variables have the same name, the first one is used, as in all lists of variables in JMeter. Cost: all
+//! values are evaluated once per sampler below the controller.
 
 use jmx::{ElementId, Value};
 

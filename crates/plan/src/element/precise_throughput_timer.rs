@@ -53,7 +53,7 @@ pub(crate) struct Moments {
     drawn: Vec<f64>,
     next: usize,
     /// Number of sorted times at the start of the list. `ends` has the ends of the unsorted parts behind them, the
-    /// nearest end last. All times of a part are later than those of the previous part.
+    /// nearest end last. All times of a part are later than all times of the previous part.
     sorted: usize,
     ends: Vec<usize>,
     /// Number of sample times that this process has taken.

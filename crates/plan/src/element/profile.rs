@@ -123,7 +123,7 @@ impl Profile {
         Some(arrivals.bounds(spans, env))
     }
 
-    /// Returns true if the group replaces a user that ends before the group by a new user. At the end of such a group,
+    /// Returns true if the group starts a new user when a user ends before the group does. When the group ends, its
     /// users complete their current sample.
     pub fn replaces(&self) -> bool {
         matches!(self, Self::Concurrency(_))

@@ -1,7 +1,7 @@
 //! Random Variable: draws a random integer at each iteration of the enclosing loop.
 //!
 //! With a seed, the numbers are those of `java.util.Random`, so that a plan draws the same numbers as in JMeter.
-//! Without a seed, they come from the core's generator. The generator that users share is one atomic. If the run
+//! Without a seed, the numbers come from the core's generator. The generator that users share is one atomic. If the run
 //! has several processes, its numbers are divided among them.
 
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -88,7 +88,7 @@ impl ResponseSaver {
     }
 }
 
-/// Returns the subtype of a content type without parameters, or `unknown` if there is none.
+/// Returns the subtype of a content type without parameters, or `unknown` for a content type without a subtype.
 fn suffix(content_type: &str) -> &str {
     match content_type.split_once('/') {
         Some((_, kind)) => kind.split(';').next().unwrap_or(kind),

@@ -30,7 +30,7 @@ pub(super) fn writer(ctx: &mut Context<'_>, id: ElementId) -> Option<FileWriter>
     })
 }
 
-/// Class of a jp@gc listener, which writes files in the same way.
+/// Class of a jp@gc listener that writes result files like a Result Collector.
 const CORRECTED: &str = "kg.apc.jmeter.vizualizers.CorrectedResultCollector";
 
 fn options(props: &Props) -> Option<Vec<(String, String)>> {

@@ -19,7 +19,7 @@ fn is_of_bzm(class: &str) -> bool {
     matches!(class, CONCURRENCY | ARRIVALS | FREE_FORM)
 }
 
-/// Property that keeps a user's cookies and connections between iterations.
+/// Property of a thread group: true if a user keeps its cookies and connections between iterations.
 const SAME_USER: &str = "ThreadGroup.same_user_on_next_iteration";
 
 /// Returns the phase in which groups of a class run; `None` for a class that cannot run.

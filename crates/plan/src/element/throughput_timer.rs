@@ -198,8 +198,8 @@ impl ThroughputTimer {
 
 impl Turns {
     /// Returns the time in nanoseconds until the next scheduled sample of this process. Each process keeps the part of
-    /// the rate that belongs to its users. The first sample of each process is one interval after that of the previous
-    /// process.
+    /// the rate that belongs to its users. The first sample of each process is scheduled one interval after the first
+    /// sample of the previous process.
     fn take(&self, now: i64, interval: f64, deal: Deal) -> i64 {
         let own = (interval * deal.spacing()) as i64;
         let first = (interval * deal.first()) as i64;

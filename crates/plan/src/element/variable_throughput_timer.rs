@@ -33,7 +33,7 @@ pub struct ShapingTimer {
     rows: Vec<[Template; 3]>,
 }
 
-/// The times of a scheduled sample that a user has taken.
+/// A scheduled sample that a user has taken: the waiting time, and the end of the schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
     /// Milliseconds until the sample is due; `None` if no sample is left before the end of the schedule.
@@ -112,9 +112,8 @@ impl ShapingTimer {
     }
 }
 
-/// Returns the rates as linear phases. The mean of a phase over each second equals the timer's rate for that
-/// second, which is the rate at the beginning of the second. Where two rows meet, the rate is that of the first
-/// row.
+/// Returns the rates as linear phases. The mean of a phase over each second equals the timer's rate for that second,
+/// which is the rate at the beginning of the second. Where two rows meet, the rate of the first row applies.
 fn phases(rows: &[Row]) -> Vec<Phase> {
     const SECOND: i64 = 1_000_000_000;
     let line = |(at, row): (usize, &Row)| {
@@ -210,7 +209,8 @@ fn offset_ms(rate: f64, place: u32, shard: Shard) -> Option<i64> {
     (rate > 0.0 && into <= 999.0).then(|| into.ceil() as i64)
 }
 
-/// Returns second and number of the first sample from `next` on that is not in the past.
+/// Returns the second, and the position within the second, of the first sample from `next` on in the current second or
+/// a later one.
 fn turn_from(next: u64, elapsed: i64, schedule: &Schedule, shard: Shard) -> Option<(u32, u32)> {
     let now = u32::try_from(elapsed / 1000).unwrap_or(u32::MAX);
     let (mut second, mut place) = ((next >> 32) as u32, next as u32);
@@ -287,7 +287,7 @@ mod tests {
             (Shared::default(), schedule(&[(4.0, 4.0, 2)]), Shard::default());
         let waits: Vec<_> = (0..6).map(|_| shared.take(&schedule, 1_000, all).wait).collect();
         assert_eq!(waits, [0, 250, 500, 750, 1_000, 1_250].map(Some));
-        // In the third second, two samples are left that are overdue, and two are still to come.
+        // In the third second, two samples are overdue, and two samples are still to come.
         let waits: Vec<_> = (0..5).map(|_| shared.take(&schedule, 3_300, all)).collect();
         let expected = [Some(0), Some(0), Some(200), Some(450), None];
         assert_eq!(waits, expected.map(|wait| Turn { wait, end: 700 }));

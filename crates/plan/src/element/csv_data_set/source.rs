@@ -38,7 +38,7 @@ pub(super) struct Source {
     lines: Arc<Content>,
     quoted: Option<char>,
     next: AtomicU64,
-    /// Division of the lines among processes.
+    /// Division of the data lines among the processes of the run.
     deal: Deal,
 }
 
