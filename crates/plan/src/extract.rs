@@ -1,8 +1,8 @@
 //! Post-processors that copy values of a result into variables.
 //!
-//! They run in the order of the plan, also for failed samples. Where JMeter logs an error and continues, they
-//! continue too; where JMeter throws an exception, the sample is lost as in JMeter. Their cost is that of their
-//! searches. After the first samples, they allocate memory only where stated.
+//! Post-processors run in the order of the plan, also for failed samples. Where JMeter logs an error and continues,
+//! they continue too; where JMeter throws an exception, the sample is lost as in JMeter. Nearly all of their cost is
+//! searching. After the first samples, post-processors allocate memory only where their documentation says so.
 
 mod boundary;
 mod css;
@@ -171,7 +171,7 @@ fn gives_up(env: &mut Env<'_>, thrown: &str) {
 const LOST: &str = "As in JMeter the sample is lost: it is sent, but no other post-processor or assertion runs, and it \
     is not in the results";
 
-/// Maximum number of different messages about lost samples that one core logs.
+/// Maximum number of different messages about lost samples that each core logs.
 const MOST_TOLD: usize = 100;
 
 impl Extractor {

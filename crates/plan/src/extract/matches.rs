@@ -64,12 +64,12 @@ impl Matches {
         self.spans.push(is_some.then_some((start, self.text.len())));
     }
 
-    /// Number of matches.
+    /// Returns the number of matches.
     pub(super) fn len(&self) -> usize {
         self.spans.len() / self.groups.max(1)
     }
 
-    /// Number of groups of each match.
+    /// Returns the number of groups of each match.
     pub(super) fn groups(&self) -> usize {
         self.groups
     }

@@ -66,7 +66,8 @@ impl Scope {
     }
 }
 
-/// Visits all sub-results of one level before those of the next level.
+/// Calls `visit` for each sub-result of a result, and then handles the sub-results of each of them in the same way,
+/// down to a depth of `level`. Ends as soon as `visit` breaks.
 fn each_child<'r>(
     result: &'r SampleResult,
     level: i32,

@@ -21,7 +21,7 @@ impl Family {
         Self { name, stem }
     }
 
-    /// Does the same as [`Family::new`], for a constant reference name.
+    /// Creates the variables' family like [`Family::new`], for a constant reference name.
     pub(super) fn of(reference: &str, env: &mut Env<'_>) -> Self {
         let mut name = env.core.take();
         name.push_str(reference);

@@ -91,8 +91,8 @@ fn octal_length(text: &str) -> usize {
     if digits == 3 && text.as_bytes()[0] > b'3' { 2 } else { digits }
 }
 
-/// Decodes `uXXXX`, possibly with several `u` and a plus sign, and returns the rest. Two of these sequences may
-/// form a surrogate pair.
+/// Decodes `uXXXX`, possibly with several `u` and a plus sign, and returns the rest. Two consecutive escape sequences
+/// may form a surrogate pair.
 fn unicode<'t>(text: &'t str, out: &mut String) -> Result<&'t str, Thrown> {
     let (unit, rest) = unicode_unit(text)?;
     if let Some(c) = char::from_u32(u32::from(unit)) {

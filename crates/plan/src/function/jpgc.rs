@@ -255,8 +255,8 @@ pub(super) fn case_format(call: &Call, env: &mut Env<'_>, out: &mut String) -> O
     let (text, mode) = (call.arg(0, env)?, call.arg(1, env)?);
     let separates = |c: char| matches!(c, ' ' | '\t'..='\r' | '-' | '_');
     let mut words: Vec<&str> = text.split(separates).collect();
-    // Consecutive separators count as one. An empty string before the first separator is a word; an empty string
-    // after the last one is not.
+    // Consecutive separators count as one. An empty string before the first separator is a word; an empty string after
+    // the last separator is not.
     let mut at = 0;
     words.retain(|word| {
         at += 1;

@@ -32,7 +32,7 @@ impl Queues {
         self.lock().get(name)?.front().cloned()
     }
 
-    /// Number of strings in a queue.
+    /// Returns the number of strings in a queue.
     pub(crate) fn len(&self, name: &str) -> usize {
         self.lock().get(name).map_or(0, VecDeque::len)
     }

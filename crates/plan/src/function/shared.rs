@@ -26,7 +26,7 @@ pub(super) type Map = HashMap<Box<str>, Option<Box<str>>>;
 #[derive(Debug, Default)]
 struct Written {
     map: Arc<Map>,
-    /// For each property that native code wrote: the version of the last such write.
+    /// For each property that native code wrote: the version of the property's last write by native code.
     native: HashMap<Box<str>, u64>,
     /// For each property that Java changed: the number of the last applied change.
     java: HashMap<Box<str>, u64>,
@@ -54,7 +54,7 @@ pub enum OutputLine {
 /// but are not listed.
 pub const UNLISTED: &str = "throng.system.names";
 
-/// Maximum number of different warnings that the person who runs the test sees.
+/// Maximum number of different warnings that are shown to the person who runs the test.
 const MOST_SAID: usize = 100;
 
 /// State that functions share between all users; one per run.
@@ -193,8 +193,8 @@ impl Shared {
         before.unwrap_or_else(|| self.start.get(name).cloned())
     }
 
-    /// Calls `each` with version, name and value of every property written after `version`, except those last
-    /// written by Java. Returns the current version; 0 is the version at the start.
+    /// Calls `each` with version, name and value of every property written after `version`, except properties that Java
+    /// wrote last. Returns the current version; 0 is the version at the start.
     pub fn native_since(&self, version: u64, mut each: impl FnMut(u64, &str, Option<&str>)) -> u64 {
         if self.version() == version {
             return version;

@@ -90,7 +90,7 @@ fn check(table: &str, zone: &TimeZone) {
     assert!(wrong.is_empty(), "{} of {} differ:\n{}", wrong.len(), lines.len(), wrong.join("\n"));
 }
 
-/// Does the same as [`check`], for expressions that do not need a JVM.
+/// Compares expressions like [`check`], except expressions that need a JVM.
 fn check_known(table: &str) {
     let runs = |line: &&str| {
         let source = line.split('\t').next().unwrap_or_default();

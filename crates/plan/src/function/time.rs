@@ -1,6 +1,6 @@
 //! Date functions: `__time`, `__timeShift`, `__dateTimeConvert`, `__RandomDate`.
 //!
-//! Patterns are those of Java's `DateTimeFormatter` in English; each core caches the compiled patterns.
+//! Patterns have the syntax of Java's `DateTimeFormatter`, with English names; each core caches the compiled patterns.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -127,8 +127,8 @@ impl ZoneOrOffset<'_> {
     }
 }
 
-/// Parses a date for `__timeShift`. Missing fields are those of the start of this year, and a missing offset is the
-/// current one.
+/// Parses a date for `__timeShift`. Missing fields are taken from the start of this year; a missing offset is the
+/// current offset.
 fn read_instant(
     pattern: &Pattern,
     date: &str,

@@ -34,7 +34,7 @@ impl Memory {
         Self { group, notes: None }
     }
 
-    /// Index of the user's group in the plan.
+    /// Returns the index of the user's group in the plan.
     pub fn group(&self) -> GroupId {
         self.group
     }

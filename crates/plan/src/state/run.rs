@@ -29,8 +29,8 @@ pub struct RunState {
     /// Start of the run in milliseconds since 1970.
     started_ms: i64,
     groups: Box<[Group]>,
-    /// Share of this process in the turns of Constant Throughput Timers that all groups share, computed from the number
-    /// of users of the largest group.
+    /// Share of this process in the scheduled samples of Constant Throughput Timers that all groups share, computed
+    /// from the number of users of the largest group.
     all: Deal,
     /// Share of this process in the lines of data files that all groups share, computed from the number of users of the
     /// largest group that reads data files.
@@ -210,7 +210,7 @@ impl RunState {
     }
 
     /// Returns the schedule that Constant Throughput Timers of all users, or of the users of one group, share, and this
-    /// process's share of its turns.
+    /// process's share of the scheduled samples.
     pub(crate) fn turns(&self, group: Option<GroupId>) -> Option<(&Turns, Deal)> {
         match group {
             None => Some((&self.turns, self.all)),

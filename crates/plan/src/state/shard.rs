@@ -1,9 +1,9 @@
 //! This process's share of a run's users, and its share of the numbers and lines that users have in common.
 //!
-//! The processes of a run do not communicate for each sample. Numbers that all users take from one sequence are
-//! dealt out like playing cards instead: number k is for user k mod users, and so for that user's process. The
-//! first line of a data file goes to the first user and the second line to the second user, as in one process. No
-//! number is used twice, and none is left out as long as all users iterate equally fast.
+//! The processes of a run do not communicate for each sample. Instead, the numbers of a sequence that all users share
+//! are divided in advance: number k belongs to user k mod users, and so to the process of this user. The first line of
+//! a data file goes to the first user and the second line to the second user, as in one process. No number is used
+//! twice, and none is left out as long as all users iterate equally fast.
 
 /// A process's share of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +14,8 @@ pub struct Shard {
     pub count: u32,
 }
 
-/// Numbers of this share in the sequence 0, 1, 2, …, which goes to `users` users in turn.
+/// The part of the sequence 0, 1, 2, … that belongs to this share, if the numbers are assigned to `users` users in
+/// turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deal {
     shard: Shard,

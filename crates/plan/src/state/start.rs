@@ -1,4 +1,4 @@
-//! The variables with which users start: first those that JMeter sets, then User Defined Variables.
+//! The variables with which users start: first the variables that JMeter sets, then User Defined Variables.
 
 use crate::env::Env;
 use crate::plan::Plan;
@@ -25,8 +25,8 @@ impl Plan {
         self.initial_variables_after(env, |_, _| {})
     }
 
-    /// Does the same as `initial_variables`, but calls `before` with the index of each block of [`Plan::variables`]
-    /// before evaluating it.
+    /// Evaluates User Defined Variables like `initial_variables`, but calls `before` with the index of each block of
+    /// [`Plan::variables`] before evaluating it.
     pub fn initial_variables_after(
         &self,
         env: &mut Env<'_>,
