@@ -316,7 +316,7 @@ pub fn show_lines(sent: &[u8], out: &mut String) {
 }
 
 /// Appends the header lines that JMeter shows for a request of Java's own client: the lines that JMeter has set,
-/// without cookies. Their order is that of a `java.util.HashMap` of the names; lines with the same name are in
+/// without cookies. The lines are in the order of a `java.util.HashMap` of the names; lines with the same name are in
 /// reverse order.
 pub fn show_set_lines(request: &Request, out: &mut String) {
     let set = &request.headers[..request.set_end];

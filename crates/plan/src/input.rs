@@ -34,7 +34,7 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     read_from(open(path)?)
 }
 
-/// Does the same as [`read`], and decodes the file as UTF-8.
+/// Reads a file like [`read`], and decodes the content as UTF-8.
 ///
 /// # Errors
 ///

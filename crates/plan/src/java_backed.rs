@@ -158,7 +158,7 @@ pub struct JavaBacked {
     /// Config elements that are notified of iterations if their classes are listeners for iterations.
     pub iterating: Vec<JavaBackedId>,
     /// Elements inside a thread group, each with its group, sorted by the element's id. Users of other groups do not
-    /// use such an element.
+    /// use the element.
     pub of_groups: Vec<(JavaBackedId, GroupId)>,
     /// True if the plan reads variables by names that are built at run time, or shows all variables, so that every
     /// variable may be read.

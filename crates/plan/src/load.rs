@@ -1,4 +1,4 @@
-//! Load settings from outside the plan, which override those of its thread groups; and rates of starts.
+//! Load settings from outside the plan, which override the settings of its thread groups; and rates of starts.
 //!
 //! Pure data: the engine applies the settings to the thread groups.
 

@@ -170,8 +170,8 @@ impl TemplateCompiler {
         made
     }
 
-    /// Begins compiling an element. Together with [`leave`](Self::leave), which takes the returned value, does the
-    /// same as [`of_element`](Self::of_element).
+    /// Begins compiling an element like [`of_element`](Self::of_element). The caller must pass the returned value to
+    /// [`leave`](Self::leave) afterwards.
     pub(crate) fn enter(&mut self, id: ElementId) -> Option<(usize, usize)> {
         self.sharing.replace((id.index(), 0))
     }
@@ -368,7 +368,7 @@ impl Template {
         }
     }
 
-    /// Returns the slots of all variables in the template, including those in function parameters, in the order of
+    /// Returns the slots of all variables in the template, including variables in function parameters, in the order of
     /// the source.
     pub fn variables(&self) -> Vec<VarId> {
         let mut found = Vec::new();

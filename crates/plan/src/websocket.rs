@@ -153,12 +153,12 @@ pub struct Call {
     pub fragment: String,
     /// The user's header lines in the order of sending, each ending in CR LF, without the cookie manager's line.
     pub headers: Vec<u8>,
-    /// Range of the plan's own `Cookie` line in `headers`, which the cookie manager's line replaces. The range is empty
-    /// if the plan has no such line: the cookie manager's line is inserted there.
+    /// Range of the plan's own `Cookie` line in `headers`, which the cookie manager's line replaces. If the plan has no
+    /// `Cookie` line, the range is empty, and the cookie manager's line is inserted at its position.
     pub cookie_at: Range<usize>,
     /// Headers as the result shows them, joined by `\n`, without the cookie manager's line.
     pub request_headers: String,
-    /// Range of the plan's own `Cookie` line in `request_headers`, with its line end; empty if the plan has no such
+    /// Range of the plan's own `Cookie` line in `request_headers`, with its line end; empty if the plan has no `Cookie`
     /// line.
     pub cookie_shown_at: Range<usize>,
     /// Compression that the plan's own headers offer. Without an offer, the server's choice is ignored.

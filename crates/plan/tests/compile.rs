@@ -80,7 +80,7 @@ fn what_runs_before_goes_from_the_group_inwards() {
             Before::Script(_) | Before::Job(_) => panic!("{before:?}"),
         })
         .collect();
-    // Indexes in the table identify the elements: those of the group were compiled first.
+    // Indexes in the table identify the elements: the group's elements were compiled first.
     let of_group = &plan.controllers[0].on_iteration;
     assert_eq!(of_group.len(), 2);
     assert_eq!(order.len(), 4);

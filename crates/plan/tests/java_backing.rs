@@ -16,7 +16,7 @@ use plan::plan::*;
 use plan::support::Level;
 use world::{compile_source, element, http_sampler, plan_of, source_of};
 
-/// Settings that run even simple scripts in Java, because the tests check how they are passed to Java.
+/// Returns settings with which even simple scripts run in Java, because the tests check how scripts are passed to Java.
 fn java_backing() -> Settings {
     let properties = [("throng.scripts.native".to_owned(), "false".to_owned())].into();
     Settings { java_backing: true, properties, ..Settings::default() }

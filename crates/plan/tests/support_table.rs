@@ -49,7 +49,7 @@ fn render() -> String {
     for (kind, heading) in KINDS {
         let classes = table().iter().filter(|class| class.kind == *kind);
         let mut classes: Vec<&Class> = classes.collect();
-        // Native classes come first; within a level, the order is that of the table.
+        // Native classes come first; within a level, classes are in the order of the table.
         classes.sort_by_key(|class| class.level);
         let _ = write!(out, "\n## {heading}\n\n");
         out.push_str("| class | level | |\n|---|---|---|\n");

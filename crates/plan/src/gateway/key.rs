@@ -35,7 +35,7 @@ pub(super) fn read(name: &str, folder: &Path) -> Result<String, String> {
 mod tests {
     use super::*;
 
-    /// The test file is sparse and needs no disk space.
+    /// Reading stops at the maximum size of a key file. The test file is sparse and needs no disk space.
     #[test]
     fn no_more_is_read_than_a_key_may_have() {
         let folder = tempfile::tempdir().expect("a folder");

@@ -271,7 +271,7 @@ impl Http {
     }
 }
 
-/// Decodes a string that is already encoded, so that all strings can be encoded in the same way.
+/// Decodes a string that is already encoded, because all strings are encoded later.
 fn decode(
     text: &mut String,
     charset: Charset,

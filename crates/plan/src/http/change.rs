@@ -36,8 +36,8 @@ pub struct Session {
     encode: Flag,
 }
 
-/// The session ids that an HTTP URL Re-writing Modifier keeps for a user: the last one, and the one saved if caching is
-/// on.
+/// The session ids that an HTTP URL Re-writing Modifier keeps for a user: the id in the last response, and the id that
+/// is saved if caching is on.
 #[derive(Debug, Default)]
 pub(crate) struct SessionId {
     /// Session id in the last response, empty if it has none; `None` before the first response.
@@ -218,7 +218,7 @@ impl Fields {
         let known = groups.iter().all(|group| of(1, group, env).is_some());
         let mut found = None;
         if known {
-            // If several matches have this name, the last one is used.
+            // If several matches have this parameter name, the last match is used.
             let matches = (1..=count.unwrap_or(0)).rev();
             let nth =
                 matches.into_iter().find(|nth| of(*nth, &groups[0], env).as_deref() == Some(name));
@@ -323,7 +323,7 @@ impl Http {
         }
     }
 
-    /// Returns the parameters to send: those of the plan first, then those that pre-processors added.
+    /// Returns the parameters to send: first the parameters of the plan, then the parameters that pre-processors added.
     pub(super) fn parameters<'a>(
         &'a self,
         changed: &'a Changed,

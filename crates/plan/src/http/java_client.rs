@@ -77,8 +77,8 @@ impl Http {
         Ok(())
     }
 
-    /// Renders the request that the client itself sends after a redirect that turns a `POST` into a `GET`. It lacks
-    /// the headers that the sampler has set.
+    /// Renders the request that the client itself sends after a redirect that turns a `POST` into a `GET`. The request
+    /// lacks the headers that the sampler has set.
     pub fn render_stripped(
         &self,
         url: &str,

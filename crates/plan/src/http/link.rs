@@ -223,8 +223,8 @@ impl Http {
         changed: &mut Changed,
     ) {
         let path_pattern = path.replace(' ', "%20");
-        // As in JMeter, the request's templates are evaluated for each link until one of them does not match.
-        // Functions with side effects make this visible.
+        // As in JMeter, the request's templates are evaluated for each link until one of them does not match. Only
+        // functions with side effects show how often they are evaluated.
         let mut fitting = |link: &Link| {
             let Some(query) = link.query() else { return false };
             let to = &link.target;

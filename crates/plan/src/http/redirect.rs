@@ -43,7 +43,7 @@ pub fn client_location(base: &str, location: &str, out: &mut String) -> Result<(
     };
     let Some(named) = rest.strip_prefix("//") else {
         if scheme.len() < location.len() - rest.len() - query.len() - fragment.len() {
-            // For a scheme without a host, the error message is that of JMeter's computation.
+            // For a scheme without a host, the error has the message of JMeter's own computation.
             return self::location(base, location, false, out);
         }
         write_root(scheme, &base[from.authority.clone()], out);

@@ -144,8 +144,8 @@ impl Http {
         true
     }
 
-    /// True if Java's own client sends the request, false for HttpClient. The error is that of an unknown
-    /// implementation.
+    /// True if Java's own client sends the request, false for HttpClient. Fails for an unknown implementation, or if an
+    /// expression threw an exception.
     fn is_sent_by_java(&self, env: &mut Env<'_>) -> Result<bool, Unsendable> {
         let client = &self.client;
         let found = client.name.parsed(env, |name| {

@@ -224,8 +224,8 @@ impl<'a> Build<'a> {
         })
     }
 
-    /// Parses a call of a function that JMeter itself does not have, but that a plug-in in Java may have. Without
-    /// such a function, JMeter interprets the call as a variable; Java parses it in the same way.
+    /// Parses a call of a function that JMeter itself does not have, but that a plug-in in Java may have. If no plug-in
+    /// has the function, JMeter interprets the call as a variable, and so does Java.
     fn foreign(&mut self, name: &str, start: usize, reader: &mut Reader<'_>) -> Option<Part> {
         let before = self.java_backed();
         let name = java_trim(name);

@@ -328,7 +328,7 @@ impl WebSocket {
 }
 
 /// Adds remarks for the user about the WebSocket heartbeat or hold that an element configures, and about unknown
-/// properties of either.
+/// properties of heartbeats and holds.
 pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
     let (heart, hold) = (is_heartbeat(ctx, id), hold::is_one(ctx, id));
     if heart {

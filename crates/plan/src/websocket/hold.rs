@@ -115,7 +115,7 @@ impl Hold {
         Ok(HoldSettings { duration_ms, until_messages, least_messages, unit_ns })
     }
 
-    /// Applies the patterns to the payload of a data message, as a string. A payload that is not UTF-8 matches no
+    /// Checks a data message: applies the patterns to its payload as a string. A payload that is not UTF-8 matches no
     /// pattern.
     pub fn check(&self, payload: &[u8], settings: &HoldSettings, env: &mut Env<'_>) -> HoldMatch {
         if self.pattern.is_none() && self.time.is_none() {

@@ -45,7 +45,7 @@ pub struct Sizes {
     pub headers: i64,
     /// Size in bytes of the payloads after decompression.
     pub body: i64,
-    /// Bytes sent: those of the upgrade request, or those of the last frame sent after it.
+    /// Bytes sent: the bytes of the upgrade request or, after a frame was sent, of the last frame.
     pub sent: u64,
 }
 
@@ -89,8 +89,8 @@ pub fn refused_to_start(refusal: &Refusal, result: &mut SampleResult) {
     result.sampler_data.push_str(&refusal.sampler_data);
 }
 
-/// Writes the result of a sample without a connection, if the sampler does not open one. The time measurement of
-/// such a sample never started.
+/// Writes the result of a sample without a connection, if the sampler does not open one. The time measurement of this
+/// sample never started.
 pub fn no_connection(act: &Act, result: &mut SampleResult) {
     result.success = false;
     match act {
@@ -134,7 +134,7 @@ pub fn request(act: &Act, data: &str, result: &mut SampleResult) {
 }
 
 /// Writes the result of a successful sample. `opened` is the upgrade response if the sample opened the connection.
-/// `frame` is the frame that it read; `None` for samplers that do not read.
+/// `frame` is the frame that the sample read; `None` for samplers that do not read.
 pub fn success(
     act: &Act,
     opened: Option<&[u8]>,
@@ -213,8 +213,8 @@ fn fill(frame: &Frame<'_>, result: &mut SampleResult) {
     }
 }
 
-/// Sets the variable that tells whether a data frame ended its message, if the plan mentions this variable. For
-/// samples whose result is not needed; [`success`] also sets it.
+/// Sets the variable that tells whether a data frame ended its message, if the plan mentions this variable. Used for
+/// samples whose result is not needed; for other samples, [`success`] sets the variable.
 pub fn note_final(frame: &Frame<'_>, env: &mut Env<'_>) {
     if let Some(variable) = env.names.find(LAST_FRAME_FINAL) {
         env.vars.set(variable, if frame.fin { "true" } else { "false" });

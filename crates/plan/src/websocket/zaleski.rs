@@ -235,7 +235,7 @@ impl Zaleski {
         }
     }
 
-    /// Creates the state of a new connection; its patterns are those of the sampler that opens it.
+    /// Creates the state of a new connection, with the patterns of the sampler that opens the connection.
     pub fn open(&self, call: &Call, env: &mut Env<'_>) -> ConnectionState {
         let mut talk = ConnectionState::default();
         talk.log.push_str("\n\n[Execution Flow]\n - Opening new connection\n");
