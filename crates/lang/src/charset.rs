@@ -44,8 +44,8 @@ impl Charset {
         }
     }
 
-    /// Returns true if the character set encodes line breaks and quotes as in ASCII, and if these bytes never occur
-    /// within other characters.
+    /// Returns true if the character set encodes line breaks and quotes as in ASCII, and if the bytes of line breaks
+    /// and quotes never occur within other characters.
     #[inline]
     pub fn is_ascii_like(self) -> bool {
         match self {

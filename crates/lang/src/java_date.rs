@@ -70,7 +70,7 @@ struct Number {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sign {
     Normal,
-    /// A plus sign is written if the number has more digits than the pattern letter occurs.
+    /// A plus sign is written if the number has more digits than the pattern has letters for the field.
     ExceedsPad,
     NotNegative,
 }

@@ -98,7 +98,7 @@ fn push_replacement(
                         let message = format!("No group {number}");
                         return Err(("java.lang.IndexOutOfBoundsException", message));
                     }
-                    // Further digits belong to the group number as long as such a group exists.
+                    // Further digits belong to the group number as long as a group with the longer number exists.
                     while let Some(digit) = chars.peek().and_then(|c| c.to_digit(10)) {
                         let longer = number * 10 + digit as usize;
                         if longer >= groups.len() {

@@ -39,7 +39,7 @@ impl JsonPath {
         path::read(source, 0).map(Self)
     }
 
-    /// Returns true if the JSONPath leads to at most one node.
+    /// Returns true if the JSONPath leads to one node at most.
     pub fn is_definite(&self) -> bool {
         self.0.is_definite()
     }

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Number of members of an object from which repeated keys are found with a table.
+/// Minimum number of members of an object for which repeated keys are found with a table.
 const FEW: usize = 24;
 
 /// Adds a member to an object; a repeated key keeps its position and gets the new value.

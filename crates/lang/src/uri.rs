@@ -119,7 +119,7 @@ fn check(
     if end < to { fail(input, end, format!("Illegal character in {what}")) } else { Ok(()) }
 }
 
-/// Verifies that Java's `new URI(input)` accepts `input`, the external form of a URL. The error is that of Java.
+/// Verifies that Java's `new URI(input)` accepts `input`, the external form of a URL. Fails with Java's error.
 #[inline]
 pub fn verify(input: &str) -> Result<(), BadUri> {
     let Some(colon) = input.find([':', '/', '?', '#']).filter(|at| input.as_bytes()[*at] == b':')
@@ -279,9 +279,9 @@ pub fn quote(text: &mut String) {
     *text = quoted;
 }
 
-/// Appends the request target for a verified path and query. If a path has empty segments before its last one, these
-/// are removed, and the other segments are decoded and encoded. Any other path, and the query, change only in that
-/// non-ASCII characters are escaped. `bytes` is a scratch buffer.
+/// Appends the request target for a verified path and query. If a path has empty segments before its last segment, the
+/// empty segments are removed, and the other segments are decoded and encoded. In any other path, and in the query,
+/// only non-ASCII characters are escaped. `bytes` is a scratch buffer.
 #[inline]
 pub fn target(path: &str, query: Option<&str>, bytes: &mut Vec<u8>, out: &mut String) {
     if path.is_empty() {

@@ -118,8 +118,8 @@ pub fn resolve(base: Option<&str>, spec: &str, out: &mut String) -> Result<(), M
         return Ok(());
     }
     let (protocol, rest) = protocol_of(spec);
-    // A base with another protocol is ignored. If the base has the same protocol, `spec` counts as relative, as if it
-    // had none.
+    // A base with another protocol is ignored. If the base has the same protocol, `spec` counts as relative, as if
+    // `spec` had no protocol.
     let base = base
         .map(Base::of)
         .filter(|base| protocol.is_empty() || protocol == base.protocol && !base.path.is_empty());
@@ -265,7 +265,7 @@ fn check_brackets(authority: &str, host: &str) -> Result<usize, Malformed> {
     }
 }
 
-/// Removes `.` and `..` like Java's `URLStreamHandler`, which keeps those that lead above the root.
+/// Removes `.` and `..` like Java's `URLStreamHandler`, which keeps a `..` that leads above the root.
 fn without_dots(mut path: String) -> String {
     while let Some(at) = path.find("/./") {
         path.replace_range(at..at + 2, "");

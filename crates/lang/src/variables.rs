@@ -1,6 +1,6 @@
 //! Access to variables and properties for scripts in any language.
 //!
-//! The trait is implemented for one user. Each language extends it by what else its scripts can use.
+//! A value of the trait belongs to one user. Each language extends the trait by further objects of its scripts.
 
 /// The objects `vars` and `props` of a script, and the name of its thread.
 pub trait Variables {

@@ -2,9 +2,9 @@
 //!
 //! Code that loops over data of a server or a plan counts its steps with [`spend`]: a visited node, an instruction of a
 //! regular expression. An evaluation that has used up its steps finds nothing more and returns. [`bounded`] wraps each
-//! evaluation and returns the reason, which the caller reports. The same happens as soon as the run must stop at once.
-//! The limit is in steps, not in time, so that a run on a slow machine has the same results as on a fast one. Counting
-//! costs one decrement of a thread-local number.
+//! evaluation and returns the reason, which the caller reports. Evaluations also end early as soon as the run must stop
+//! immediately. The limit is in steps, not in time, so that a run on a slow machine has the same results as on a fast
+//! one. Counting costs one decrement of a thread-local number.
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;

@@ -24,7 +24,7 @@ pub enum Defaults {
         /// The year that is used if the text has none.
         year: i16,
     },
-    /// Missing fields become those of the start of a year, at an offset from UTC.
+    /// Missing fields are taken from the start of a year, at an offset from UTC.
     Instant {
         /// The year that is used if the text has none.
         year: i16,
@@ -51,8 +51,8 @@ pub struct Parsed {
 pub(super) type Rest = [Option<i64>; FIELDS];
 
 impl Parsed {
-    /// Returns the instant, if both date and time are known. The offset is that of the text, otherwise that of the
-    /// text's zone or of `zone`.
+    /// Returns the instant, if both date and time are known. The offset is taken from the text's offset, or else from
+    /// the text's zone, or else from `zone`.
     pub fn instant(&self, zone: &TimeZone) -> Option<Timestamp> {
         let clock = self.date?.to_datetime(self.time?);
         match (self.offset, &self.zone) {

@@ -1,4 +1,4 @@
-//! The tests of plan functions compare the dates that Java has recorded; they use these patterns.
+//! The tests of plan functions cover this module: they compare formatted dates with dates that Java has recorded.
 
 use proptest::prelude::*;
 

@@ -10,7 +10,7 @@ pub(super) struct Week {
 }
 
 impl Week {
-    /// Returns the rules for the country in the locale of the process, or those of the United States if the locale
+    /// Returns the rules for the country in the locale of the process, or the rules of the United States if the locale
     /// names no country.
     pub(super) fn here() -> Self {
         static HERE: std::sync::OnceLock<Week> = std::sync::OnceLock::new();

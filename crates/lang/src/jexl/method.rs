@@ -1,6 +1,6 @@
 //! The methods that scripts may call: methods of strings, of the user's variables, of the properties, and of the log.
 //!
-//! A method that the receiver does not have, or not for these parameters, throws. A method call on null returns null.
+//! A call throws if the receiver has no method of this name for these parameters. A method call on null returns null.
 
 use super::World;
 use super::value::{Fault, Value};

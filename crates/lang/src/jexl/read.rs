@@ -53,7 +53,7 @@ impl<'a> Reader<'a> {
         Self { rest: source, depth: 0 }
     }
 
-    /// Parses expressions separated by `;`. The value of the script is that of the last expression.
+    /// Parses expressions separated by `;`. The value of the last expression is the value of the script.
     pub(super) fn script(&mut self, step: &mut Step<'_>) -> Read<'a> {
         self.skip();
         let mut value = Value::Null;
@@ -165,7 +165,7 @@ impl<'a> Reader<'a> {
         Ok(left)
     }
 
-    /// Parses operands joined by `|`, `^` and `&`; each of these binds tighter than the one before.
+    /// Parses operands joined by `|`, `^` and `&`; `^` binds tighter than `|`, and `&` binds tighter than `^`.
     fn bits(&mut self, level: usize, step: &mut Step<'_>) -> Read<'a> {
         let Some(operator) = ["|", "^", "&"].get(level) else { return self.equality(step) };
         let mut left = self.bits(level + 1, step)?;

@@ -30,8 +30,8 @@ pub(super) enum Constraint {
     Expression,
     /// The argument must be a value of one of these types.
     Is(&'static [Type]),
-    /// The argument must be a list whose elements all have the same type, one of these types. An empty slice of types
-    /// allows any type.
+    /// The argument must be a list whose elements all have the same type, and this type must be in the slice. An empty
+    /// slice allows any type.
     ListOf(&'static [Type]),
 }
 

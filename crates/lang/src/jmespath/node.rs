@@ -32,9 +32,9 @@ pub(super) enum Node {
     Values,
     /// The list of the elements for which the inner expression is true.
     Select(Box<Node>),
-    /// A new list of the values of these expressions.
+    /// A new list with the value of each expression.
     List(Vec<Node>),
-    /// A new object with these keys and the values of these expressions.
+    /// A new object that maps each key to the value of its expression.
     Hash(Vec<(Arc<str>, Node)>),
     /// The result of comparing the values of two expressions.
     Compare(Order, Box<Node>, Box<Node>),

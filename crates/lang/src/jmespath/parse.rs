@@ -1,8 +1,8 @@
 //! Parses expressions from tokens to nodes, with the precedences of jmespath-core's grammar.
 //!
-//! A part of an expression is compiled after everything that follows it, which it gets as its `rest`: a projected list
-//! applies all of the rest to each of its elements. Therefore the parts are first parsed into a small tree. Nesting is
-//! limited.
+//! The parts of an expression are compiled from the last to the first. Each part gets the compiled later parts as its
+//! `rest`, because a projected list applies all later parts to each of its elements. Therefore the parts are first
+//! parsed into a small tree. Nesting is limited.
 
 use crate::utf16::push_unit;
 use std::fmt::Write;

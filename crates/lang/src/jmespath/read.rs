@@ -458,7 +458,8 @@ impl<'t> Reader<'t> {
             return self.fail("Invalid numeric value: Leading zeroes not allowed");
         }
         let whole = 1 + self.digits();
-        // Position that Jackson reports as current while it parses such a number.
+        // Position that Jackson's error messages about an incomplete fraction or exponent show; `None` for a number
+        // that starts with a zero.
         let believed = (leading != '0').then_some(self.at + 1);
         let fraction = self.fraction(believed)?;
         let exponent = self.exponent(believed)?;

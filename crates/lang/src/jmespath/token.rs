@@ -119,8 +119,8 @@ fn word(rest: &str) -> Option<(Kind, usize)> {
     })
 }
 
-/// Returns the position after a whole number that begins at `from`; `None` if none begins there. A leading zero is a
-/// number of its own.
+/// Returns the position after a whole number that begins at `from`; `None` if no number begins there. A leading zero is
+/// a whole number by itself.
 fn integer(bytes: &[u8], from: usize) -> Option<usize> {
     match bytes.get(from)? {
         b'0' => Some(from + 1),

@@ -23,7 +23,7 @@ pub(super) enum Filter {
         operator: Operator,
         right: Operand,
     },
-    /// A test if a path leads to a node (`expected` true), or leads to none (`expected` false).
+    /// A test whether a path leads to a node: if `expected` is true, the path must lead to one; otherwise it must not.
     Exists {
         path: Path,
         expected: bool,

@@ -443,7 +443,7 @@ impl Reader {
             return invalid("Empty properties");
         }
         if cursor.at == 0 {
-            // Jayway would loop forever at this position. Nothing valid can follow such a list.
+            // Jayway would loop forever at this position. Nothing valid can follow this list of names.
             return invalid("Empty properties");
         }
         tokens.push(Token::Property { names, quote });

@@ -30,8 +30,8 @@ pub(super) fn matches(
     selector.0.iter().any(|group| chain(memo, document, group, group.len(), id, root))
 }
 
-/// Returns true if the first `count` compounds of a group match: the last one the element itself, those before it
-/// related elements.
+/// Returns true if the first `count` compounds of a group match: the last of them matches the element itself, the
+/// compounds before it match related elements.
 fn chain(
     memo: &Memo,
     document: &Document,
@@ -170,8 +170,8 @@ fn compares(value: Option<String>, comparison: Comparison, wanted: &str) -> bool
     }
 }
 
-/// Returns the position of an element, from 1: among all sibling elements, or among those of the same name if
-/// `of_type`.
+/// Returns the position of an element, from 1: among all sibling elements or, if `of_type` is true, among siblings of
+/// the same name.
 fn place_of(places: SiblingPosition, from_end: bool, of_type: bool) -> i64 {
     let (place, all) =
         if of_type { (places.of_kin, places.kin) } else { (places.of_elements, places.elements) };

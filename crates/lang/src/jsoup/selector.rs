@@ -19,7 +19,7 @@ pub(super) type Compound = Vec<Test>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Combinator {
-    /// The combinator of a group's first compound, if that may match anywhere.
+    /// Combinator before the first compound of a group that may match anywhere in the document.
     Anywhere,
     Descendant,
     Child,

@@ -105,7 +105,7 @@ impl Document {
         self.name(id) == "tbody" && !self.attributes(id).iter().any(|(name, _)| **name == *WRITTEN)
     }
 
-    /// Returns true if an attribute is one of the page, false if the parser has added it as a mark.
+    /// Returns true if the page contains the attribute; false if the parser added the attribute as a mark.
     pub fn is_of_page(name: &str) -> bool {
         name != WRITTEN
     }

@@ -1,4 +1,4 @@
-//! XML references in a link: JMeter resolves them after those of HTML.
+//! XML references in a link: JMeter resolves them after it has resolved HTML's references.
 //!
 //! Supported are the five names of XML and numbers, all with a semicolon; everything else is unchanged.
 

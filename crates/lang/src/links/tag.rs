@@ -9,7 +9,7 @@ pub struct Tag<'t> {
     pub kind: Kind,
     attributes: Vec<(usize, Option<(usize, usize)>)>,
     values: String,
-    /// All attributes of the tag; `None` if only those in [`KNOWN`] are kept.
+    /// All attributes of the tag; `None` if the tag keeps only the attributes in [`KNOWN`].
     others: Option<Vec<(String, Option<String>)>>,
 }
 

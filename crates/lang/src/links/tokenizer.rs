@@ -24,9 +24,9 @@ pub trait Visitor {
     fn tag(&mut self, tag: &Tag<'_>) -> Result<(), Thrown>;
     /// Receives a script tag with its content.
     fn script(&mut self, tag: &Tag<'_>, body: &str) -> Result<(), Thrown>;
-    /// Receives the start of a conditional comment, with its condition.
+    /// Receives a piece of the page's text, in order; called only if [`Self::READS_ALL`] is true.
     fn text(&mut self, text: &str);
-    /// Receives the end of a conditional comment.
+    /// Receives the start of a conditional comment, with its condition.
     fn begin_condition(&mut self, expression: &str) -> Result<(), Thrown>;
     /// Receives the end of a conditional comment.
     fn end_condition(&mut self) -> Result<(), Thrown>;
@@ -101,7 +101,8 @@ struct Reader<'t> {
     keeps_text: bool,
     /// Text that was read but not yet passed to the visitor.
     content: String,
-    /// Position at which the text of the current raw element begins; tags do not count in such text.
+    /// Position at which the text of the current raw element begins; tags within the text of a raw element have no
+    /// meaning.
     body_at: usize,
     tag: Tag<'t>,
     /// Start and end of the current attribute's name.

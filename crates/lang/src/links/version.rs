@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 
 use crate::regexp::Regexp;
 
-/// Returns the version of Internet Explorer that a user agent names, if any. The error is Java's exception for an
-/// invalid number.
+/// Returns the version of Internet Explorer that a user agent names; `None` if it names none. The error is Java's
+/// exception for an invalid number.
 pub(super) fn of_user_agent(user_agent: &str) -> Result<Option<f32>, String> {
     if !user_agent.contains("MSIE ") {
         return Ok(None);

@@ -140,7 +140,7 @@ pub(super) struct Memory {
     runs: Vec<(u32, u32)>,
     /// Remembered results: two bits, failed and succeeded, for each instruction at each text position.
     known: Vec<u64>,
-    /// True if results are remembered, and those in `known` apply to the searched text.
+    /// True if the search remembers results, so that the results in `known` apply to the searched text.
     is_known: bool,
     /// Remaining steps until the search begins to remember.
     patience: u64,
@@ -212,7 +212,8 @@ impl Backtrack {
         memory.stack.clear();
         memory.trail.clear();
         if kind == Kind::Onwards {
-            // In this case a failure depends on where the search began, so remembered results are invalid.
+            // A match must not end where the search begins, so failures depend on that position: remembered results are
+            // invalid.
             memory.is_known = false;
         }
         let mut search = Search { program: self, text, from, kind, memory };
@@ -277,7 +278,7 @@ impl Search<'_> {
                 let mut rest = self.text[at..].char_indices();
                 let skipped = match rest.find(|(_, value)| first.has(*value)) {
                     Some((skipped, _)) => skipped,
-                    // If no such character is left, skip the rest: a match would have to begin with one.
+                    // If no character is left with which a match can begin, the rest of the text is skipped.
                     None => self.text.len() - at + 1,
                 };
                 if skipped > 0 && self.kind == Kind::Here || !work::spend(skipped as u64 / 8) {
@@ -455,7 +456,7 @@ impl Search<'_> {
         if found && is_plain {
             self.succeed_from(floor);
         }
-        // The visits recorded since then may include those of nested look-aheads.
+        // The visits recorded since then may include visits of nested look-aheads.
         self.memory.trail.truncate(floor);
         if negated {
             self.undo(height);
@@ -658,7 +659,7 @@ enum Step {
     Failed,
 }
 
-/// Methods that remember results of instructions.
+/// Methods that remember the results of instructions.
 impl Search<'_> {
     fn remember(&mut self) {
         self.memory.patience = u64::MAX;

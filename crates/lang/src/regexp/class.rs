@@ -176,7 +176,7 @@ impl Class {
         }
     }
 
-    /// Adds a named set. A negated POSIX class (`flips`) inverts the decision of its own item and all later items.
+    /// Adds a named set. A negated POSIX class (`flips`) inverts the decision of this item and of all later items.
     pub(super) fn push_set(&mut self, set: Set, complement: bool, flips: bool) {
         self.items.push(Item::Set { set, complement, flips });
     }

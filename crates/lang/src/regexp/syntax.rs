@@ -561,7 +561,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Consumes `:name:]` or `:^name:]` and returns its class; consumes nothing if there is no such class.
+    /// Consumes `:name:]` or `:^name:]` and returns its class; consumes nothing if the text is not the name of a class.
     fn posix(&mut self, negated: &mut bool) -> Option<Set> {
         if self.value() != ':' {
             return None;

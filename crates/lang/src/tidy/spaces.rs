@@ -117,8 +117,8 @@ fn trim(page: &mut Page, at: usize, name: &str) {
     }
 }
 
-/// Inserts the blanks that were moved out of an element's children before and after these children, unless there
-/// already is a blank.
+/// Inserts the blanks that were moved out of the element's children. A blank is inserted before or after the child,
+/// unless a blank is there already.
 fn place(page: &mut Page, at: usize) {
     let children = std::mem::take(&mut page.nodes[at].children);
     let mut placed = Vec::with_capacity(children.len());

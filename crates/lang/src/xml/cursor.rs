@@ -64,8 +64,8 @@ impl<'t> Cursor<'t> {
         Some(self.take_while(is_name))
     }
 
-    /// Returns an error at this position. At the end of the text, the error is always that of a premature end, whatever
-    /// the message.
+    /// Returns an error at this position. At the end of the text, the error always reports a premature end, and
+    /// `message` is not used.
     pub(super) fn fault(&self, message: impl Into<String>) -> Fault {
         if self.is_at_end() { Fault::cut() } else { Fault::new(message) }
     }

@@ -1,4 +1,4 @@
-//! Returns the nodes along an axis in its order, and tests if a step selects them.
+//! Visits the nodes along an axis, in the order of the axis, and tests whether a step selects a node.
 
 use super::expr::{Axis, Step, Test};
 use crate::xml::{Kind, NodeId, Tree};
@@ -63,7 +63,7 @@ pub(super) fn fits(tree: &Tree, step: &Step, uris: &[String], id: NodeId) -> boo
         {
             false
         }
-        // If the path consists of this step only, Xalan does not find a text node that has only CDATA sections.
+        // If the path consists of this step only, Xalan does not find a text node that consists only of CDATA sections.
         Test::Text if step.whole_name && step.axis == Axis::Descendant => tree.has_plain_text(id),
         Test::Text => tree.is_text(id),
         Test::Comment => kind == Kind::Comment,

@@ -177,7 +177,7 @@ impl Reader<'_> {
         let from = self.next - 1;
         let rest = &self.text[from..];
         let stop = |byte: &u8| matches!(byte, b'&' | b'>' | b'"' | b'\'') || blank(*byte);
-        // Copy up to the next byte with a meaning. All such bytes are ASCII, so no character is cut.
+        // Copy up to the next byte with a meaning. All bytes with a meaning are ASCII, so no character is cut.
         let length = 1 + rest[1..].iter().position(stop).unwrap_or(rest.len() - 1);
         self.value.push_str(&self.input[from..from + length]);
         self.next = from + length;
