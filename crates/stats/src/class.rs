@@ -1,5 +1,5 @@
-//! Counts and times of exchanges by class. A class is a group of exchanges: those with one server address, or those
-//! with one value of a response header.
+//! Counts and times of exchanges by class. A class is a group of exchanges: all exchanges with one server address, or
+//! all exchanges with one value of a response header.
 //!
 //! The number of classes is limited by [`MAX_CLASSES`]; exchanges of further classes are not classified. Finding a
 //! known class costs a hash and no allocation; counting in it costs neither.
@@ -37,7 +37,7 @@ pub struct ClassDelta {
     pub opened: u64,
     /// Elapsed times in µs.
     pub service: Bins,
-    /// Labels with a first sample of this class on a core in this interval.
+    /// Labels whose first sample of this class on a core was in this interval.
     pub labels: Vec<Arc<str>>,
 }
 
@@ -89,7 +89,7 @@ struct Counted {
     count: u64,
     errors: u64,
     opened: u64,
-    /// True if the class appears in the next interval even without counts.
+    /// True if the next interval lists the class even if its counts are 0.
     marked: bool,
     service: Tray,
     /// Labels of the samples in the class.

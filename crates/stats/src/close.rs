@@ -44,7 +44,7 @@ pub enum CloseCause {
     Stopped,
     /// The worker process that held the connection is gone.
     WorkerLost,
-    /// The connection never opened: TCP, TLS or the upgrade failed. The errors by cause describe how.
+    /// The connection never opened: TCP, TLS or the upgrade failed. The errors by cause contain the reason.
     ConnectFailed,
 }
 
@@ -86,7 +86,7 @@ impl CloseCause {
         }
     }
 
-    /// True if connections with this cause had been open.
+    /// True if a connection that ended by this cause had been open before.
     pub const fn had_opened(self) -> bool {
         !matches!(self, Self::Refused | Self::ConnectFailed)
     }
@@ -131,8 +131,8 @@ fn key_in(
     known(cause, code).ok_or(code)
 }
 
-/// Merges the closes of an interval into those of another. New entries reuse the memory in `spare`. Lists are short, so
-/// a linear search takes a few comparisons.
+/// Merges the closes of one interval into the closes of another interval. New entries reuse the memory in `spare`.
+/// Lists are short, so a linear search takes a few comparisons.
 pub fn merge(into: &mut Vec<Close>, others: &[Close], spare: &mut Vec<Bins>) {
     for other in others {
         let known = |cause, code| into.iter().position(|c| (c.cause, c.code) == (cause, code));
@@ -147,7 +147,7 @@ pub fn merge(into: &mut Vec<Close>, others: &[Close], spare: &mut Vec<Bins>) {
     }
 }
 
-/// Adds the closes of an interval to those of the run.
+/// Adds the closes of an interval to the closes of the run.
 pub(crate) fn add(into: &mut Vec<Closed>, others: &[Close]) {
     for other in others {
         let known = |cause, code| into.iter().position(|c| (c.cause, c.code) == (cause, code));

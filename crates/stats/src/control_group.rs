@@ -68,7 +68,7 @@ impl Throttling {
     }
 }
 
-/// A control group that has a CPU quota of its own.
+/// A control group with a CPU quota.
 #[derive(Debug)]
 struct Quota {
     folder: PathBuf,

@@ -23,7 +23,7 @@ const MOST_ERRORS: usize = 128;
 /// Maximum number of labels per core and second whose slowest sample is stored. If the limit is reached, a later and
 /// slower sample of the label is stored instead.
 const MOST_SLOW: usize = 128;
-/// Maximum number of stored samples per error cause: on each core, and again in the merged run.
+/// Maximum number of stored samples per error cause, both on each core and in the merged run.
 pub const OF_A_CAUSE: u32 = 5;
 /// Maximum number of randomly chosen samples that are stored: per core and second, and in the whole run.
 pub const AT_RANDOM: usize = 64;
@@ -48,7 +48,8 @@ pub enum Why {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Example {
     pub why: Why,
-    /// Random number of a sample that was chosen at random. Of these, the run keeps those with the smallest numbers.
+    /// Random number of a sample that was chosen at random. The run keeps the randomly chosen samples with the smallest
+    /// numbers.
     pub rank: u64,
     pub label: Arc<str>,
     pub outcome: Outcome,

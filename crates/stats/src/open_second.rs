@@ -1,5 +1,6 @@
-//! The second of a run whose snapshots are being merged: those of the cores of a process, of the threads of several
-//! processes, or of machines. A run in one process, coordinators, agents and relays all merge by this type.
+//! The second of a run whose snapshots are being merged. Each snapshot comes from a core of a process, from a thread of
+//! one of several processes, or from a machine. A run in one process, coordinators, agents and relays all merge by this
+//! type.
 //!
 //! A second ends when all its parts are merged, when a part arrives twice, or when no part has arrived for some time.
 //! Merging is the only cost: the memory of a recycled snapshot is used for a later second.
@@ -10,19 +11,20 @@ use crate::counter::{Counter, Counters};
 use crate::snapshot::{Behind, SLOTS, Snapshot};
 use crate::standstill::Standstill;
 
-/// Maximum time between the arrivals of two parts of a second.
+/// Maximum time after the arrival of a part for which a second waits for its next part.
 const OVERDUE: Duration = Duration::from_millis(1500);
-/// Length of a slot and of a second in ms.
+/// Length in ms of a slot, a tenth of a second.
 const SLOT_MS: i64 = 100;
 const SECOND_MS: i64 = SLOT_MS * SLOTS as i64;
-/// Minimum time in ms by which a machine's snapshot ended before the open second if it belongs to another second.
+/// Difference in ms above which a machine's snapshot belongs to an earlier second: the end of the open second minus the
+/// end of the snapshot.
 const LATE_MS: i64 = 700;
 
 /// [`Snapshot::core`] of a snapshot with the losses of a worker that died. Its [`Snapshot::seq`] is the number of the
 /// worker.
 pub const LOST: u32 = u32::MAX;
 
-/// The kind of the parts of a second: each sends one snapshot per second.
+/// The kind of the parts of a second. Each part sends one snapshot per second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartKind {
     /// A core of this process, or a single worker. All parts begin their seconds at the same time.
@@ -41,7 +43,7 @@ pub struct Closed {
     pub stall: u64,
 }
 
-/// The open second, and what later seconds need of earlier ones.
+/// The second whose parts are being merged, and data of earlier seconds that later seconds need.
 #[derive(Debug)]
 pub struct OpenSecond {
     kind: PartKind,
@@ -52,7 +54,7 @@ pub struct OpenSecond {
     arrived: Instant,
     /// Time from which the slots of the second count, in epoch ms. Stays 0 for cores.
     began_ms: i64,
-    /// Samples in slots of the next second.
+    /// Samples that ended after the last slot of the open second; they are counted in the next second.
     behind: Vec<Behind>,
     stalls: Standstill,
     /// The processes that died.
@@ -93,9 +95,9 @@ impl OpenSecond {
         self.ended_ms
     }
 
-    /// Merges the snapshot of a part, which is a process and a thread, and takes the kept samples out of it. Returns
-    /// the previous second if it ends because it has this part already. A late snapshot is returned as a second of its
-    /// own.
+    /// Merges the snapshot of a part, which is a process and a thread, and takes the kept samples out of it. If the
+    /// open second already contains a snapshot of this part, that second ends and is returned. A late snapshot is not
+    /// merged but returned as a separate second.
     pub fn add(&mut self, part: (u32, u32), snapshot: &mut Snapshot) -> Option<Closed> {
         if self.is_late(snapshot) {
             let mut snapshot = Box::new(std::mem::take(snapshot));
@@ -113,13 +115,13 @@ impl OpenSecond {
         before
     }
 
-    /// Merges the losses of a process that died. They are no part of a second, and do not end it: the process may have
-    /// sent its snapshot of the second, and another part may still be missing.
+    /// Merges the losses of a process that died. The losses do not count as a part of the second and do not end it: the
+    /// process may have sent its snapshot of the second already, and another part may still be missing.
     pub fn add_loss(&mut self, process: u32, snapshot: &Snapshot) {
         let at_ms = self.snapshot.at_ms;
         self.snapshot.merge(snapshot);
         if !self.merged.is_empty() {
-            // The second ends with its parts, also if the loss is noticed later.
+            // The time of the second's end comes from its parts, even if the loss is noticed later.
             self.snapshot.at_ms = at_ms;
         }
         self.lost.push(process);
@@ -138,8 +140,8 @@ impl OpenSecond {
         if since > OVERDUE { self.close() } else { None }
     }
 
-    /// Ends the last second. Samples in slots after its end count in its last slot. If it has ended already, they and
-    /// losses form a second of their own, which follows it.
+    /// Ends the last second of the run. Samples that ended after the second's last slot count in its last slot. If the
+    /// last second has ended already, these samples and later losses form one more second.
     pub fn finish(&mut self) -> Option<Closed> {
         self.snapshot.add_to_last_slot(&mut self.behind);
         let Snapshot { labels, closes, counters, .. } = &*self.snapshot;
@@ -183,15 +185,15 @@ impl OpenSecond {
 
     /// True for a machine's snapshot of an earlier second, from before a broken connection. The ends are compared: a
     /// machine whose processes begin at different times sends seconds of up to two seconds' length, which begin long
-    /// before those of the other machines.
+    /// before the seconds of other machines.
     fn is_late(&self, snapshot: &Snapshot) -> bool {
         let is_open = !self.merged.is_empty();
         let is_earlier = snapshot.at_ms < self.snapshot.at_ms - LATE_MS;
         self.kind == PartKind::Machine && is_open && is_earlier
     }
 
-    /// Returns the number of slots by which a snapshot begins later than the open second. The first part that arrives
-    /// is assumed to have begun first, unless the previous second ended earlier.
+    /// Returns the number of slots by which a snapshot begins later than the open second. The open second begins with
+    /// the part that arrives first, or with the end of the previous second if that is less than a second earlier.
     fn slots_later(&mut self, began_ms: i64) -> i64 {
         if self.kind == PartKind::Core || began_ms == 0 {
             return 0;
@@ -369,7 +371,7 @@ mod tests {
         let rest = open.finish().expect("the sample at 11 250").snapshot;
         assert_eq!((rest.began_ms, rest.at_ms, rest.brief(false).count), (11_000, 11_301, 0));
         assert_eq!(rest.labels[0].slots, [0, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
-        // In the last second, they count in its last slot.
+        // In the last second of the run, samples after the end count in the last slot.
         open.add((0, 0), &mut of(12_000, &[]));
         open.add((1, 0), &mut of(12_300, &[13_250]));
         assert_eq!(slots(open.finish()), Some([0, 0, 0, 0, 0, 0, 0, 0, 0, 1]));

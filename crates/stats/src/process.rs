@@ -81,8 +81,8 @@ impl Usage {
         Self { run_queue_s: waited_s(), throttling, ..Self::without_threads() }
     }
 
-    /// Returns the current usage of a process without users. The threads of such a process may be many, and are not
-    /// read individually.
+    /// Returns the current usage of a process without users. A process without users may have many threads, which are
+    /// not read individually.
     pub fn without_threads() -> Self {
         let mut usage = Self::default();
         usage.add("self");

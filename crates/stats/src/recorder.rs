@@ -31,7 +31,7 @@ pub const OTHER_LABELS: &str = "(other labels)";
 
 /// Number of bins in a page.
 const PAGE: usize = 32;
-/// Limit below which each whole millisecond has a bin in a page; larger times are stored in a list.
+/// Elapsed time in ms below which each whole millisecond has a bin in a page; longer times are stored in a list.
 const DENSE_MS: u32 = 16_384;
 const MS_SLOTS: usize = DENSE_MS as usize / PAGE;
 const US_SLOTS: usize = (layout::BINS as usize).div_ceil(PAGE);
@@ -198,7 +198,7 @@ impl Recorder {
         self.classes.intern("", &self.text)
     }
 
-    /// Lists the class of a server's address in the next interval even if no request is sent to the address.
+    /// Makes the next interval list the class of a server's address, even if no request is sent to the address.
     pub fn tell_address(&mut self, address: SocketAddr) {
         let class = self.class_of(address);
         self.classes.mark(class);

@@ -36,7 +36,8 @@ struct Running {
 }
 
 impl Summariser {
-    /// `name` is the property `summariser.name`; `interval_s` is `summariser.interval`, 30 by default.
+    /// Creates a summariser. `name` is the property `summariser.name`; `interval_s` is the property
+    /// `summariser.interval` in seconds, 30 by default.
     pub fn new(name: &str, interval_s: u32, now_ms: i64) -> Self {
         let empty = Running { sums: Brief::default(), start_ms: now_ms, end_ms: now_ms };
         Self {

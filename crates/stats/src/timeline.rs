@@ -11,13 +11,13 @@ use crate::snapshot_file::{Retransmits, Second};
 
 /// Number of consecutive seconds over which the best rate of opened connections is averaged.
 const SUSTAINED: usize = 10;
-/// Shortest interval whose processor usage is evaluated. The last interval of a run may be a part of a second.
+/// Shortest interval in ms whose processor usage is evaluated. The last interval of a run may be a part of a second.
 const LEAST_MS: i64 = 500;
 /// Used share of the run's processors from which they count as saturated.
 const FULL: f64 = 0.95;
 /// Maximum number of destinations whose retransmissions are listed.
 const MOST_DESTINATIONS: usize = 64;
-/// Number of unread bytes per socket below which their growth is ignored.
+/// Number of unread bytes per socket below which growth of the unread bytes is ignored.
 const UNREAD_SOME: u64 = 4 << 10;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -210,7 +210,7 @@ impl Timeline {
         sums.sort_by(|a, b| (b.data + b.syn).cmp(&(a.data + a.syn)).then_with(|| a.to.cmp(&b.to)));
     }
 
-    /// Adds the stalls that ended in a second. Of several, the mean length is used, because cores usually stall
+    /// Adds the stalls that ended in a second. For several stalls, the mean length is used, because cores usually stall
     /// together.
     fn add_stalls(&mut self, second: &Second) {
         let stalls = second.counters.get(Counter::Stalls);

@@ -151,7 +151,7 @@ fn a_narrow_table_leaves_columns_out_and_no_line_is_longer_than_asked_for() {
     assert_eq!(report.text(Some(1000)), report.text(None));
 }
 
-/// A Chinese or Japanese character is two terminal columns wide, a combining accent has no width.
+/// Checks that a Chinese or Japanese character is two terminal columns wide, and that a combining accent has no width.
 #[test]
 fn columns_are_those_of_a_terminal() {
     let mut recorder = Recorder::new();

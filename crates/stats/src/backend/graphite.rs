@@ -22,7 +22,7 @@ pub struct Metric {
 #[derive(Debug)]
 pub struct Graphite {
     prefix: String,
-    /// Each percentile as part of a metric's name, and as a number.
+    /// Percentiles to send: for each, the part of a metric's name, and the percentage.
     percentiles: Vec<(String, f64)>,
     pub metrics: Metrics,
 }

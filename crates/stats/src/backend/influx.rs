@@ -37,7 +37,7 @@ pub struct LineFormat {
 /// The fields for one label and status in an interval. Times are in ms; NaN values are omitted.
 pub struct Fields<'a> {
     pub count: u64,
-    /// Number of failures in the line of all labels; `None` in other lines.
+    /// Number of failed samples, only for the line of all labels; `None` for other lines.
     pub count_error: Option<u64>,
     pub avg: f64,
     pub min: f64,
@@ -45,7 +45,7 @@ pub struct Fields<'a> {
     pub hits: u64,
     pub sent: u64,
     pub received: u64,
-    /// Returns the percentile for a percentage: the value below which that percentage of all values lies.
+    /// Function that returns the percentile for a percentage: the value below which that percentage of all values lies.
     pub percentile: &'a dyn Fn(f64) -> f64,
 }
 
@@ -214,7 +214,7 @@ impl Influx {
         }
     }
 
-    /// Appends the line of all labels. As in JMeter, its times are those of passed samples only.
+    /// Appends the line of all labels. As in JMeter, the times in this line are times of passed samples only.
     fn total(&self, metric: &SamplerMetric, now_ms: i64, out: &mut String) {
         if metric.total() == 0 {
             return;

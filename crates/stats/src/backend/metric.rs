@@ -22,7 +22,8 @@ pub struct Taken {
     pub received: u64,
     /// Number of requests of the sample including its sub-results.
     pub hits: u32,
-    /// True for a transaction that is only the sum of its samples: its requests were counted before.
+    /// True for a transaction without sub-results. Its requests and bytes were already counted with its samples, so the
+    /// total of all labels does not count them again.
     pub of_parts: bool,
     /// Number of running users.
     pub active: u32,
@@ -152,7 +153,7 @@ impl Metrics {
         Self { windows, samplers: BTreeMap::new(), users, started: 0, finished: 0 }
     }
 
-    /// Adds a sample to the metrics under `total`, and to those of its label if there is one.
+    /// Adds a sample to the metrics under the name `total`, and to the metrics of `label` if it is `Some`.
     pub(super) fn add(&mut self, total: &str, label: Option<&str>, taken: &Taken) {
         self.users.push(f64::from(taken.active));
         if let Some(label) = label {

@@ -131,8 +131,8 @@ impl Window {
         self.values.iter().copied().fold(f64::NAN, f64::max)
     }
 
-    /// Returns the mean; NaN without values. As in commons-math, a second pass adds the mean of the remaining
-    /// differences.
+    /// Returns the mean; NaN without values. As in commons-math, a second pass adds the mean difference of the values
+    /// from the first mean, which corrects rounding errors.
     pub(super) fn mean(&self) -> f64 {
         let n = self.values.len() as f64;
         let mean = self.values.iter().sum::<f64>() / n;

@@ -1,20 +1,21 @@
 //! Describes closed connections in plain words, one line per cause.
 //!
-//! If all connections of a line had been idle for the same time, the line states that time. It indicates a timeout:
-//! ours, the server's, or that of a device on the path.
+//! If all connections of a line had been idle for the same time, the line states that time. A common idle time
+//! indicates a timeout of Throng, of the server, or of a device on the path.
 use crate::grouped::{count, seconds};
 use crate::hist::Hist;
 
 use super::{CloseCause, OTHER_CODES};
 
-/// Largest difference between idle times that count as equal, as a share of the median.
+/// Largest difference between the idle times of a line that counts as no difference, as a share of the median.
 const TOGETHER: f64 = 0.05;
-/// Largest difference between idle times that count as equal, in ms. A difference that meets either limit suffices.
+/// Largest difference between the idle times of a line that counts as no difference, in ms. Meeting one of the two
+/// limits suffices.
 const TOGETHER_MS: u64 = 1000;
 /// Shortest idle time that indicates a timeout, in ms.
 const LEAST_IDLE_MS: u64 = 5000;
 
-/// Returns the idle time in ms that these connections have in common: the median, if the 10th and 90th percentile are
+/// Returns the common idle time in ms of all connections of a line: the median, if the 10th and 90th percentile are
 /// close to each other.
 pub fn common_idle_ms(idle_ms: &Hist) -> Option<u64> {
     let [low, middle, high] = idle_ms.quantiles([0.1, 0.5, 0.9]);

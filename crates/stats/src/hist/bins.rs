@@ -13,9 +13,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::growing::{Growing, MANY, add_to, insert_new};
 use super::{Adder, layout};
 
-/// Ratio of the lengths of two lists above which the shorter list counts as short.
+/// Ratio of the lengths of two lists above which the shorter list counts as short. The bins of a short list are queued
+/// or added one by one, instead of merging both lists.
 const FEW_OF: usize = 8;
-/// Minimum length of a list that queues short additions. In shorter lists they are inserted at once.
+/// Minimum length of a list that queues short additions. In shorter lists, additions are inserted immediately.
 const LONG: usize = 8;
 /// Maximum capacity that is reserved for an announced length, because the announced length may be wrong.
 const ROOM: usize = 64;
@@ -41,7 +42,7 @@ impl Default for Form {
     }
 }
 
-/// Lists the bins, whatever the form.
+/// Lists the bins, in whatever form they are stored.
 impl fmt::Debug for Bins {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         to.debug_list().entries(self.iter()).finish()
@@ -86,7 +87,7 @@ impl<'de> Deserialize<'de> for Bins {
     }
 }
 
-/// Deserializes bins into a list that keeps its memory.
+/// Deserializer that fills an existing list of bins and reuses the list's memory.
 pub(crate) struct Read<'a>(pub(crate) &'a mut Bins);
 
 impl<'de> DeserializeSeed<'de> for Read<'_> {
@@ -165,8 +166,8 @@ impl Bins {
         self.iter().fold(0, |sum, bin| bin.1.saturating_add(sum))
     }
 
-    /// Returns the value in µs that a share `quantile` (0 to 1) of all values does not exceed. The result is that of
-    /// [`super::Hist::quantile`], but needs no histogram.
+    /// Returns the value in µs that a share `quantile` (0 to 1) of all values does not exceed. Returns the same result
+    /// as [`super::Hist::quantile`], without building a histogram.
     pub fn quantile(&self, quantile: f64) -> u64 {
         let rank = ((quantile.clamp(0.0, 1.0) * self.total() as f64).ceil() as u64).max(1);
         let mut seen = 0_u64;

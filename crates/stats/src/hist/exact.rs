@@ -1,7 +1,7 @@
 //! Exact counts of whole milliseconds, for JMeter's formulas.
 //!
-//! Like JMeter, this keeps a sorted map from value to count. With many values, those below 16 384 ms move to an array.
-//! Percentiles are computed as in JMeter's StatCalculator.
+//! Like JMeter, this keeps a sorted map from value to count. With many different values, the values below 16 384 ms
+//! move to an array. Percentiles are computed as in JMeter's StatCalculator.
 use std::collections::BTreeMap;
 
 use super::Bins;

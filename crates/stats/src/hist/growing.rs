@@ -144,8 +144,8 @@ pub(super) fn add_to(list: &mut Vec<(u32, u64)>, bin: u32, count: u64) {
     }
 }
 
-/// Inserts into a sorted list those bins of `theirs` that it does not contain; `new` is their number. Works from the
-/// end, so each bin moves at most once.
+/// Inserts the bins of `theirs` that the sorted list does not contain; `new` is the number of these bins. Works from
+/// the end, so each bin moves at most once.
 pub(super) fn insert_new(
     list: &mut Vec<(u32, u64)>,
     mut new: usize,

@@ -123,7 +123,7 @@ impl<R: Read> Rows<R> {
     }
 
     /// Moves back to the second line of the last returned row, if it has one. The quotes of several torn rows may look
-    /// like those of one long row.
+    /// like the quotes of one long row.
     pub(super) fn back_to_second_line(&mut self) {
         let text = self.buffer.before(self.last);
         let end = memchr::memchr(b'\n', text).map_or(text.len(), |end| end + 1);

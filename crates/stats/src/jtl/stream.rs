@@ -343,7 +343,8 @@ impl Fields<'_> {
         (!each(self)).then(|| self.why())
     }
 
-    /// Returns the timestamp in ms since 1970. Its format is that of the properties or one that JMeter knows.
+    /// Returns the timestamp in ms since 1970. Accepts the timestamp format of the properties and the formats that are
+    /// recognized without a property ([`Times::read`]).
     pub fn time_ms(&self) -> Option<i64> {
         self.times.read(&self.get(Column::TimeStamp)?)
     }
@@ -422,7 +423,7 @@ impl Form {
     }
 }
 
-/// An unreadable row that counts as an incomplete last row if no readable row follows.
+/// An incomplete row. If no readable row follows, the row counts as the incomplete end of the file.
 #[derive(Clone, Copy)]
 struct Open {
     offset: u64,
@@ -445,8 +446,9 @@ fn first_form(rows: &mut Rows<impl Read>, expected: &Columns) -> Result<Form, Re
 }
 
 impl Open {
-    /// Notes an incomplete row, from which the incomplete end of the file may begin. `before` counts the rows that were
-    /// skipped before it.
+    /// Remembers the first incomplete row in `open`, because the incomplete end of the file may begin there. For a
+    /// later complete but unreadable row, updates `has_rows`. `before` counts the rows that were skipped before the
+    /// row.
     fn note(open: &mut Option<Self>, row: &Row<'_>, fields: &Fields<'_>, before: Left) {
         if !row.is_whole || !row.is_ended {
             open.get_or_insert(Self { offset: row.offset, before, has_rows: false });

@@ -137,7 +137,7 @@ fn properties_turn_columns_on_and_off() {
     );
     assert_eq!(columns.assertion_results, Assertions::First);
     assert!(columns.xml);
-    // A listener that enables timestamps gets only the heading: the format remains that of the properties.
+    // A listener that enables timestamps gets only the heading: the format is still taken from the properties.
     let listener = columns.with_save_config([("timestamp", "true"), ("label", "true")]);
     assert_eq!(header(&listener, &[]), "timeStamp\tlabel\n");
     assert_eq!(line(&listener, &Row { label: "x", ..SAMPLE }), "x\n");
@@ -478,7 +478,7 @@ fn element(columns: &Columns, row: &Row, detail: &Detail) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// The expected text is what JMeter 5.6.3 writes for such samples (`tests/parity/cases/jtl_xml*`).
+/// The expected text is what JMeter 5.6.3 writes for the same samples (`tests/parity/cases/jtl_xml*`).
 #[test]
 fn elements_close_themselves_and_escape_as_xstream_does() {
     let columns = properties(&[

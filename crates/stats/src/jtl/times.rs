@@ -11,7 +11,7 @@ use super::columns::{Columns, TimestampFormat};
 use super::pattern::Pattern;
 use super::stream::Why;
 
-/// Formats of timestamps that are recognized without a property. The first five are those that JMeter reads.
+/// Formats of timestamps that are recognized without a property. JMeter reads the first five formats.
 const KNOWN: [&str; 9] = [
     "%Y/%m/%d %H:%M:%S%.f",
     "%Y/%m/%d %H:%M:%S",

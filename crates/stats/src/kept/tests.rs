@@ -125,7 +125,7 @@ fn those_at_random_are_not_the_first() {
     let random = of(&snapshot, Why::Random);
     let first = random.iter().filter(|one| one.0 == "early").count();
     assert_eq!(random.len(), AT_RANDOM);
-    // Binomial distribution with n = 64 and p = 1/2: outside of these limits once in 10^11.
+    // Binomial distribution with n = 64 and p = 1/2: a fair choice misses these limits once in 10^11 runs.
     assert!((5..=59).contains(&first), "{first}");
     let texts: Vec<_> = snapshot.kept.iter().filter(|kept| kept.why == Why::Random).collect();
     assert!(texts.iter().all(|kept| kept.code == "200" && kept.response == "head"));

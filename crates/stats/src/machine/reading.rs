@@ -61,7 +61,8 @@ pub(super) struct Texts {
 }
 
 impl Reading {
-    /// Reads the current state. Memory is that of the control group if its limit is below the machine's memory.
+    /// Reads the current state. If the control group's memory limit is below the machine's memory, the memory metrics
+    /// are those of the control group.
     pub fn now() -> Self {
         Self::of_machine().within(Groups::known().memory())
     }

@@ -72,8 +72,8 @@ pub struct ClosedLine {
     pub idle_p50_ms: u64,
     /// Time without a byte in either direction before the end, in ms: 90th percentile.
     pub idle_p90_ms: u64,
-    /// Median of that idle time in ms if it is at least 5 s and the 10th and 90th percentiles are close together, so
-    /// that a timeout is likely; otherwise `None`.
+    /// Median in ms of the time without a byte before the end, if a timeout is likely: the median is at least 5 s, and
+    /// the 10th and 90th percentiles are close to each other. Otherwise `None`.
     pub idle_common_ms: Option<u64>,
 }
 
