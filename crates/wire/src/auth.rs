@@ -43,7 +43,7 @@ pub enum Challenger {
 }
 
 impl Challenger {
-    /// HTTP status with which this side asks for credentials.
+    /// Returns the HTTP status with which this side asks for credentials.
     pub fn status(self) -> u16 {
         match self {
             Self::Server => 401,
@@ -58,7 +58,7 @@ impl Challenger {
         }
     }
 
-    /// Name of the request header that carries the credentials to this side.
+    /// Returns the name of the request header that carries the credentials to this side.
     pub fn answered_in(self) -> &'static str {
         match self {
             Self::Server => "Authorization",

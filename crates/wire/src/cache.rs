@@ -1,7 +1,7 @@
 //! One user's HTTP cache: validators and expiry of responses by URL, by the rules of JMeter's Cache Manager.
 //!
 //! No body is kept: a cache only decides which requests are sent, and with which conditional headers. The rules are
-//! exactly those of JMeter, oddities included. A later response does not replace the entry of a URL. Header names in
+//! exactly JMeter's, including its oddities. A later response does not replace the entry of a URL. Header names in
 //! `Vary` are compared case-sensitively. Headers that the HTTP client adds itself count when a response is stored, but
 //! not when it is looked up. A full cache evicts the least recently used entry.
 
@@ -82,8 +82,8 @@ impl Cache {
         })
     }
 
-    /// True if the cached response to a GET of the URL has not expired, so that no request is sent. `headers` are those
-    /// of [`Cache::conditions`], plus the cookies.
+    /// True if the cached response to a GET of the URL has not expired, so that no request is sent. `headers` are the
+    /// header lines as for [`Cache::conditions`], plus the cookie line.
     pub fn is_fresh(&mut self, url: &str, headers: &[&[u8]], now_ms: i64) -> bool {
         self.find(url, headers)
             .is_some_and(|entry| entry.expires_ms.is_some_and(|expires| expires > now_ms))
@@ -134,7 +134,7 @@ impl Cache {
         Ok(())
     }
 
-    /// Number of responses in the user's HTTP cache.
+    /// Returns the number of responses in the user's HTTP cache.
     pub fn len(&self) -> usize {
         self.entries.len()
     }

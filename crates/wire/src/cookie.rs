@@ -115,7 +115,7 @@ impl Default for Rules {
 pub struct Jar {
     /// Cookies in the order in which they were last set; in any order if the jar has an index (`index`).
     cookies: Vec<Cookie>,
-    /// Index of a jar with many cookies: position of each, and the time at which it was last set.
+    /// Index of a jar with many cookies: the position of each cookie, and the time at which it was last set.
     many: Option<Box<CookieIndex>>,
     rules: Rules,
     /// True if several cookies may have the same name, domain and path.
@@ -290,8 +290,8 @@ impl Jar {
         any
     }
 
-    /// As [`header`](Self::header), but in UTF-8, and line ends in the plan's cookies are kept. The caller must reject
-    /// line ends.
+    /// Appends the matching cookies like [`header`](Self::header), but in UTF-8 and with the line ends in the plan's
+    /// cookies. The caller must reject line ends.
     pub fn header_as_it_is(&mut self, origin: &Origin, now_ms: i64, out: &mut Vec<u8>) -> bool {
         self.write(origin, now_ms, utf8, out)
     }

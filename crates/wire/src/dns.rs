@@ -73,7 +73,7 @@ impl Name {
         (wire.len() <= LONGEST).then_some(Self(wire))
     }
 
-    /// Number of labels of the DNS name.
+    /// Returns the number of labels of the DNS name.
     pub fn labels(&self) -> usize {
         let (mut at, mut count) = (0, 0);
         while let Some(length) = self.0.get(at).filter(|length| **length > 0) {
@@ -138,7 +138,7 @@ pub fn read(id: u16, name: &Name, message: &[u8], whole: bool) -> Result<Answer,
         Err(Malformed) if truncated => return Ok(Answer::Nothing),
         Err(Malformed) => return Err(Malformed),
     };
-    // The DNS response codes 0 (no error) and 3 (no such name) are the valid ones.
+    // Only the DNS response codes 0 (no error) and 3 (no such name) count as answers.
     if !asked || !matches!(flags & 15, 0 | 3) {
         return Ok(Answer::Nothing);
     }

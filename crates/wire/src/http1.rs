@@ -2,8 +2,8 @@
 //!
 //! The parser accepts and rejects what Apache HttpClient 4.5 does. Bare LF, garbage before the status line, folded
 //! headers, unreadable lengths and odd white space pass; a header without a colon or a bad chunk size is an error. An
-//! incomplete head is not consumed: the caller must keep its bytes and append those that follow. The decoder remembers
-//! how far it searched, so a head in many pieces costs linear time.
+//! incomplete head is not consumed: the caller must keep the bytes of the head and append further bytes. The decoder
+//! remembers how far it searched, so a head in many pieces costs linear time.
 
 mod chunk;
 mod connection;
@@ -47,9 +47,9 @@ pub struct Decoder {
     left: u64,
     limit_head: u32,
     limit_headers: u32,
-    /// Number of unread bytes in which the end of a line or head was already searched and not found.
+    /// Number of unread bytes that were already searched for the end of a line or head without finding it.
     scanned: u32,
-    /// Number of consumed bytes of garbage before the head, or of trailers; they count against `limit_head`.
+    /// Number of consumed bytes of garbage before the head, or of trailers; these bytes count against `limit_head`.
     spent: u32,
     /// Number of trailers read so far.
     lines: u32,
@@ -120,7 +120,7 @@ impl Decoder {
         }
     }
 
-    /// Like [`Decoder::next`], but reuses the parsed head in `memo` if the new head has the same bytes.
+    /// Parses bytes like [`Decoder::next`], but reuses the parsed head in `memo` if the new head has the same bytes.
     #[inline]
     pub fn next_with<'b>(
         &mut self,
@@ -187,7 +187,7 @@ impl Decoder {
         self.state == State::UntilClose
     }
 
-    /// Bytes not received yet of a body with `Content-Length`; 0 in all other states.
+    /// Returns the number of bytes not received yet of a body with `Content-Length`; 0 in all other states.
     pub fn body_left(&self) -> u64 {
         if self.state == State::Length { self.left } else { 0 }
     }

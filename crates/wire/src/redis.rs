@@ -1,9 +1,9 @@
 //! Client side of RESP2, the protocol of Redis: commands out, replies in, in the order of the commands.
 //!
-//! [`SessionEvent::Head`] of a reply has its type byte as status, and the rest of its first line as bytes. That is the
-//! text of a simple string (`+`) or an error (`-`), the digits of an integer (`:`), or a length (`$`, `*`), which is
-//! `-1` for nil. The content of a bulk string follows as [`SessionEvent::Data`], in one or more pieces. The content of
-//! an array are its elements in wire format, including nested arrays; they are checked.
+//! [`SessionEvent::Head`] of a reply has its type byte as status, and the rest of its first line as bytes. The rest of
+//! the line is the text of a simple string (`+`) or an error (`-`), the digits of an integer (`:`), or a length (`$`,
+//! `*`), `-1` for nil. The content of a bulk string follows as [`SessionEvent::Data`], in one or more pieces. The
+//! content of an array consists of its elements in wire format, including nested arrays; the elements are checked.
 
 #[cfg(test)]
 mod tests;
@@ -225,8 +225,8 @@ impl Redis {
         broken(&format!("the reply has more than {} bytes", self.limits.content))
     }
 
-    /// Counts a complete element in its array. If the element is the last one, the array is complete, too, and counts as
-    /// an element of the array around it. Returns true if the whole reply is complete.
+    /// Counts a complete element in its array. With its last element, the array is complete, too, and counts as an
+    /// element of the enclosing array. Returns true if the whole reply is complete.
     fn close(&mut self) -> bool {
         self.state = State::Line;
         while let Some(at) = self.depth.checked_sub(1) {

@@ -39,7 +39,7 @@ pub enum Capacity {
     Free(u32),
     /// The maximum number of exchanges of the session is in flight.
     Full,
-    /// No further exchange can begin on the session; those in flight continue.
+    /// No further exchange can begin on the session; exchanges in flight continue.
     Draining,
 }
 
@@ -58,7 +58,7 @@ pub enum BeginResult {
 /// The effect on the connection of cancelling an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cancelled {
-    /// The session wrote a cancel message to the output; other exchanges on the connection continue.
+    /// The session wrote a message that cancels the exchange to the output; other exchanges on the connection continue.
     SessionEvent,
     /// The connection cannot be used any more and must be closed.
     MustClose,
@@ -97,8 +97,8 @@ pub enum SessionEvent<'b, H = Status<'b>> {
     Framing { to: Ticket, bytes: u64 },
     /// An answer is complete. `kept` is true if the connection can carry another exchange.
     Done { to: Ticket, kept: bool },
-    /// A message that belongs to no exchange, or to one that stays open, such as a server-sent event. `kind` is the
-    /// protocol's name for the message and `id` the peer's identifier; either may be empty.
+    /// A message that belongs to no exchange, or to an exchange that stays open, such as a server-sent event. `kind` is
+    /// the protocol's name for the message and `id` the peer's identifier; either may be empty.
     Push { kind: &'b [u8], id: &'b [u8], bytes: &'b [u8] },
     /// The peer abandoned an exchange without a complete answer.
     Lost { to: Ticket, fate: Fate },
@@ -152,8 +152,8 @@ pub trait Session {
         emit: &mut impl for<'b> FnMut(SessionEvent<'b, Self::Head<'b>>),
     ) -> Result<usize, Self::Broken>;
 
-    /// Number of content bytes of the current answer that come next and that the caller may discard unread from the
-    /// connection, if nobody reads the content.
+    /// Returns the number of content bytes that come next on the connection and that the caller may discard without
+    /// passing them to the session, if nobody reads the content of the current answer.
     fn droppable(&self) -> u64 {
         0
     }
@@ -164,8 +164,8 @@ pub trait Session {
         false
     }
 
-    /// Handles the end of the peer's stream; `rest` are the bytes that were not consumed. Exchanges that are not
-    /// reported as done here are lost.
+    /// Handles the end of the peer's stream; `rest` are the bytes that were not consumed. Exchanges in flight that this
+    /// call does not report as done are lost.
     ///
     /// # Errors
     ///
@@ -182,7 +182,8 @@ pub trait Session {
         Cancelled::MustClose
     }
 
-    /// Time at which [`tick`](Self::tick) must be called, unless another call of the session changes that time.
+    /// Returns the time at which [`tick`](Self::tick) must be called; `None` if no call is needed. Another call of the
+    /// session may change the time.
     fn due(&self) -> Option<Nanos> {
         None
     }

@@ -43,13 +43,13 @@ impl Sse {
         }
     }
 
-    /// Id of the last server-sent event that had an id; empty if no event had one.
+    /// Returns the id of the last server-sent event that had an id; empty if no event had one.
     #[must_use]
     pub fn last_event_id(&self) -> &[u8] {
         self.events.last_id()
     }
 
-    /// Delay before a reconnect in milliseconds, if an event stream set it.
+    /// Returns the delay before a reconnect in milliseconds, if an event stream set a delay.
     #[must_use]
     pub fn retry_ms(&self) -> Option<u64> {
         self.events.retry_ms()

@@ -1,8 +1,8 @@
-//! Byte streams without a protocol: the request is sent as is, and the answer ends where the caller says.
+//! Byte streams without a protocol: the request is sent unchanged, and the caller defines the end of the answer.
 //!
-//! JMeter's TCP clients find the end of an answer in two ways. One client reads pieces of 4096 bytes; the answer ends
-//! with a piece whose last byte is a configured one. Another client first reads the length of the answer. Raw requests
-//! read until the peer closes the connection.
+//! JMeter has two kinds of TCP clients. One client reads at most 4096 bytes at once; the answer ends when the last byte
+//! of a read is the configured end byte. Another client first reads the length of the answer. Raw requests read until
+//! the peer closes the connection.
 
 use crate::session::{BeginResult, Broken, Capacity, Session, SessionEvent, Status, Ticket};
 
@@ -14,7 +14,7 @@ const PIECE: usize = 4096;
 pub enum End {
     /// The answer ends when the peer ends the stream.
     Stream,
-    /// The answer ends with a piece of at most 4096 bytes whose last byte is this byte.
+    /// The answer ends with a read of at most 4096 bytes whose last byte is this byte.
     Byte(u8),
     /// A length prefix of this many bytes, in big-endian order, gives the length of the answer.
     Length(usize),
@@ -40,7 +40,8 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Content length from the length prefix of the current or the last answer.
+    /// Returns the content length of the current or the last answer according to its length prefix; `None` before the
+    /// prefix was read.
     #[must_use]
     pub fn expected(&self) -> Option<u64> {
         self.expected

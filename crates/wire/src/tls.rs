@@ -84,7 +84,7 @@ impl Client {
     }
 
     /// Starts or continues the connection. `incoming` holds unread ciphertext, which is decrypted in place. `plain`
-    /// gets each decrypted slice. Bytes to send are appended to `out`, even after an error, when they are the alert for
+    /// gets each decrypted slice. Bytes to send are appended to `out`. After an error, these bytes are the alert for
     /// the peer.
     ///
     /// The caller must keep the bytes after [`Progress::used`] unchanged and append further bytes to them.
@@ -127,12 +127,12 @@ impl Client {
         matches!(self.phase, Phase::Handshake(_))
     }
 
-    /// Kind of the TLS handshake; `None` before the handshake is complete.
+    /// Returns the kind of the TLS handshake; `None` before the handshake is complete.
     pub fn kind(&self) -> Option<Handshake> {
         self.kind
     }
 
-    /// TLS version of the connection; `None` before the handshake is complete.
+    /// Returns the TLS version of the connection; `None` before the handshake is complete.
     pub fn version(&self) -> Option<ProtocolVersion> {
         self.version
     }

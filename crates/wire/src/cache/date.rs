@@ -137,8 +137,8 @@ impl Rest<'_> {
     }
 }
 
-/// Number of days from 1970-01-01 to a date; `month` counts from 0. Proleptic Gregorian calendar, years counted from
-/// March.
+/// Returns the number of days from 1970-01-01 to a date; `month` counts from 0. Proleptic Gregorian calendar, years
+/// counted from March.
 fn day_number(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month < 2 { (year - 1, month + 10) } else { (year, month - 2) };
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));

@@ -66,7 +66,8 @@ fn month_of(part: &[u8]) -> Option<i64> {
     MONTHS.iter().position(|month| name.eq_ignore_ascii_case(month)).map(|i| i as i64)
 }
 
-/// Number of days from 1970-01-01 to the first of a month. Proleptic Gregorian calendar, years counted from March.
+/// Returns the number of days from 1970-01-01 to the first of a month. Proleptic Gregorian calendar, years counted from
+/// March.
 fn days(year: i64, month: i64) -> i64 {
     let (year, month) = if month < 2 { (year - 1, month + 10) } else { (year, month - 2) };
     let era = year.div_euclid(400);

@@ -12,7 +12,7 @@ use super::Cookie;
 /// Number of cookies above which a jar has an index.
 pub(super) const FEW: usize = 64;
 
-/// Index of a jar with many cookies: position of each, and the time at which it was last set.
+/// Index of a jar with many cookies: the position of each cookie, and the time at which it was last set.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CookieIndex {
     hasher: RandomState,
@@ -20,7 +20,8 @@ pub(super) struct CookieIndex {
     places: HashMap<u64, u32>,
     /// True if two cookies have the same hash. Cookies are then found by linear search.
     collide: bool,
-    /// Time at which each cookie was last set, by position, as a count of changes. Only for comparisons.
+    /// Time at which each cookie was last set, by position, as a count of changes. Only comparisons of two times have a
+    /// meaning.
     ages: Vec<u64>,
     /// Time of the next change, as a count of changes.
     next: u64,
@@ -75,7 +76,8 @@ impl CookieIndex {
         }
     }
 
-    /// Time at which the cookie at a position was last set, as a count of changes. Only for comparisons.
+    /// Returns the time at which the cookie at a position was last set, as a count of changes. Only comparisons of two
+    /// times have a meaning.
     pub(super) fn age(&self, at: usize) -> u64 {
         self.ages[at]
     }

@@ -1,5 +1,5 @@
-//! Parser of `Set-Cookie`: a pair, then attributes. Unknown attributes are ignored; of equal attributes the last
-//! counts.
+//! Parser of `Set-Cookie`: a pair, then attributes. Unknown attributes are ignored; if an attribute occurs more than
+//! once, its last value counts.
 //!
 //! A run of white space within a token becomes one blank, and quotes around a value are removed, as in HttpClient's
 //! token parser. Strings borrow the input where possible.
@@ -111,8 +111,8 @@ fn attributes(mut rest: &str, draft: bool, policy: Policy) -> Result<Attributes<
             }
             _ => continue,
         };
-        // For the draft, HttpClient reads attributes from the end: the first of equal attributes counts, but all must
-        // be valid.
+        // For the draft, HttpClient reads attributes from the end: if an attribute occurs more than once, its first
+        // value counts, but all values must be valid.
         if draft {
             match name.len() {
                 6 if is_blank(&value) => return Err(Rejected::BlankDomain),
@@ -161,7 +161,7 @@ pub(super) fn default_path(path: &str) -> Cow<'_, str> {
     }
 }
 
-/// Converts `Max-Age` in seconds to an expiry; a negative age has expired long ago.
+/// Converts `Max-Age` in seconds to an expiry; a negative age becomes an expiry long ago.
 fn age_of(age: &str, now_ms: i64, policy: Policy) -> Result<Option<i64>, Rejected> {
     let strict = policy == Policy::Strict;
     let digits = age.strip_prefix('-').unwrap_or(age);

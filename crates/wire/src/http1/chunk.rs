@@ -85,7 +85,7 @@ impl Decoder {
         }
     }
 
-    /// Length of the first line of `rest`, including its LF; `None` if the line is incomplete.
+    /// Returns the length of the first line of `rest`, including its LF; `None` if the line is incomplete.
     fn line(&mut self, rest: &[u8]) -> Result<Option<usize>, Error> {
         let from = (self.scanned as usize).min(rest.len());
         let found = memchr(b'\n', &rest[from..]).map(|i| from + i + 1);

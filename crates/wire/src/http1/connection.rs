@@ -1,7 +1,7 @@
 //! A connection that carries one HTTP/1 request at a time, as a [`Session`].
 //!
 //! A request is sent as it was rendered. The response is reported as events: the parsed head, the content, and the byte
-//! counts of framing and interim responses. A caller for which these events are too slow drives the decoder itself
+//! counts of framing and interim responses. A caller that needs more speed drives the decoder itself, without events
 //! ([`Connection::decoder`]).
 
 use super::{Decoder, Error, Event, Head, Limits, Memo};
@@ -68,7 +68,7 @@ impl Connection {
     pub fn note_head(&mut self, status: u16, keep_alive: bool) {
         self.keeps = keep_alive;
         if self.kind == Kind::Connect && (200..300).contains(&status) {
-            // After a successful CONNECT, bytes behind the head belong to the tunnel.
+            // After a successful CONNECT, bytes after the head belong to the tunnel.
             self.decoder.finish();
             self.keeps = true;
         }

@@ -240,7 +240,8 @@ pub(super) fn without_end_of_line(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// Like `memchr`, but faster for the near ends of names and lines: compares eight bytes at a time without a call.
+/// Returns the first position of a byte, like `memchr`, but faster for the near ends of names and lines: compares eight
+/// bytes at a time without a call.
 #[inline]
 fn near(byte: u8, text: &[u8]) -> Option<usize> {
     const ONES: u64 = 0x0101_0101_0101_0101;

@@ -1,8 +1,8 @@
 //! Parser of event streams by the HTML standard (9.2.6): lines, fields, events.
 //!
-//! Text is not decoded: names and data are reported as raw bytes, and their reader handles invalid UTF-8. An event
-//! without a blank line after it is dropped. Lines end in LF, CR or both. An event is reported at the first byte that
-//! ends it, even if an LF follows.
+//! Text is not decoded: names and data are reported as raw bytes, and the receiver of an event handles invalid UTF-8.
+//! An event without a blank line after it is dropped. Lines end in LF, CR or both. An event is reported at the first
+//! byte that ends it, even if an LF follows.
 
 use memchr::memchr2;
 
@@ -50,13 +50,14 @@ impl Events {
         Self { limits, ..Self::default() }
     }
 
-    /// The id of the last event that had an id; empty if none had. A new request sends it as `Last-Event-ID`.
+    /// Returns the id of the last event that had an id; empty if no event had one. A new request sends it as
+    /// `Last-Event-ID`.
     #[must_use]
     pub fn last_id(&self) -> &[u8] {
         &self.last_id
     }
 
-    /// Delay before a reconnect in milliseconds, if the stream set it.
+    /// Returns the delay before a reconnect in milliseconds, if the stream set a delay.
     #[must_use]
     pub fn retry_ms(&self) -> Option<u64> {
         self.retry_ms

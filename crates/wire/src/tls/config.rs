@@ -66,7 +66,7 @@ impl Default for Settings {
     }
 }
 
-/// All supported cipher suites, in descending order of preference.
+/// Returns all supported cipher suites, in descending order of preference.
 pub fn suites() -> impl Iterator<Item = CipherSuite> {
     aws_lc_rs::DEFAULT_CIPHER_SUITES.iter().map(rustls::SupportedCipherSuite::suite)
 }

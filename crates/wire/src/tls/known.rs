@@ -1,8 +1,9 @@
 //! Cache of certificate chains that were verified recently.
 //!
 //! A server sends the same chain in each handshake, and a generator does thousands of handshakes per second. The result
-//! of a verification is therefore reused for a minute. Each handshake still proves, elsewhere, that the server has the
-//! key. Each thread has its own cache, so that no thread waits for another. Chains are compared byte by byte.
+//! of a verification is therefore reused for a minute. The proof that the server has the key is not cached: each
+//! handshake checks it. Each thread has its own cache, so that no thread waits for another. Chains are compared byte by
+//! byte.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};

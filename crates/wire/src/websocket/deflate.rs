@@ -1,9 +1,9 @@
 //! Compression of messages (RFC 7692): whole messages in, whole messages out, bounded in output.
 //!
 //! One [`Inflater`] and one [`Deflater`] serve all connections of a core, because between messages a deflate stream
-//! consists only of its window. The window is in the connection's [`Window`]: at most 32 KiB, and never more than was
-//! sent. If the peers agreed on no context takeover, a connection keeps nothing. The price is one copy of the window
-//! for each message.
+//! consists only of its window. The connection stores this window in a [`Window`]: at most 32 KiB, and never more than
+//! was sent. If the peers agreed on no context takeover, a connection keeps nothing. Sharing costs one copy of the
+//! window for each message.
 
 use std::fmt;
 
@@ -31,7 +31,7 @@ impl Window {
     /// Maximum distance of a back reference in deflate, in bytes.
     pub const SIZE: usize = 32 * 1024;
 
-    /// Heap memory of a compression window in bytes.
+    /// Returns the heap memory of a compression window in bytes.
     pub fn heap(&self) -> usize {
         self.bytes.capacity()
     }

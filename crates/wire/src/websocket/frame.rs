@@ -118,7 +118,7 @@ pub fn head(bytes: &[u8]) -> Result<Option<Head>, Error> {
     }))
 }
 
-/// Number of bytes of the length field after the second byte of a frame's head.
+/// Returns the number of bytes of the length field after the second byte of a frame's head.
 const fn length_bytes(length: u64) -> usize {
     match length {
         0..126 => 0,

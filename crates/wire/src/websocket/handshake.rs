@@ -1,7 +1,8 @@
 //! The opening handshake (RFC 6455, section 4): keys, the server's answer, the client's request.
 //!
-//! Both parsers are stateless and work on the bytes received so far. With more bytes they start over. This is cheap,
-//! because a head is bounded by [`LIMIT`] and usually arrives in one piece. Only a refusal copies or allocates.
+//! Both parsers are stateless and work on the bytes received so far. When more bytes arrive, the parsers start from the
+//! beginning. This is cheap, because a head is bounded by [`LIMIT`] and usually arrives in one piece. Only a refusal
+//! copies or allocates.
 
 mod answer;
 mod line;

@@ -2,7 +2,7 @@
 //!
 //! A frame that is complete in the input is unmasked in place and returned without a copy. Only incomplete frames and
 //! messages are buffered. Text is checked on arrival, so that invalid UTF-8 is found before its frame is complete.
-//! Control frames between fragments are reported at once. The result does not depend on how the input was split.
+//! Control frames between fragments are reported immediately. The result does not depend on how the input was split.
 
 use std::fmt;
 

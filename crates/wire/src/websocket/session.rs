@@ -57,13 +57,13 @@ struct Open {
     order: Order,
 }
 
-/// Frames of the peer that a reader handles itself, so that the session does not.
+/// Frames of the peer that a reader handles itself instead of the session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wanted {
     /// There is no reader: the session handles control frames itself, as far as the heartbeat's settings say.
     #[default]
     Nothing,
-    /// The reader handles the peer's close frame; pongs that answer heartbeats are left to the session.
+    /// The reader handles the peer's close frame; the session handles pongs that answer heartbeats.
     Frames,
     /// The reader handles the peer's close frame, and all pongs, including those that answer heartbeats.
     Pongs,

@@ -1,6 +1,6 @@
 //! Incremental check of UTF-8: the first invalid byte is found on arrival, however the input is split.
 //!
-//! The state has at most three bytes, those of an incomplete character.
+//! The state consists of at most three bytes: the bytes of an incomplete character.
 
 use std::str::from_utf8;
 

@@ -34,7 +34,7 @@ fn until<T>(
     }
 }
 
-/// Test messages of all kinds and of sizes with different length encodings.
+/// Returns test messages of all kinds, with sizes of all length encodings.
 fn messages() -> Vec<Message> {
     let mut messages = vec![Message::text("κόσμε"), Message::Ping(vec![1, 2, 3].into())];
     for length in [0, 1, 125, 126, 127, 65535, 65536, 200_000] {

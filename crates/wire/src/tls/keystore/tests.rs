@@ -129,7 +129,7 @@ fn in_pieces(bytes: &[u8]) -> Vec<u8> {
     all
 }
 
-/// The issuer of a certificate is found by its name even if the string types of the names differ.
+/// Checks that the issuer of a certificate is found by its name even if the string types of the names differ.
 #[test]
 fn a_chain_is_followed_by_names() {
     let key = || rcgen::KeyPair::generate().unwrap();

@@ -60,7 +60,7 @@ pub fn answer(bytes: &[u8], key: &[u8; 24]) -> Result<Option<Answer>, Refusal> {
     read(bytes, key, false)
 }
 
-/// As [`answer`], for a server that has closed the connection, so that no more bytes follow.
+/// Parses the answer like [`answer`], for a server that has closed the connection, so that no more bytes follow.
 pub fn answer_at_end(bytes: &[u8], key: &[u8; 24]) -> Result<Answer, Refusal> {
     if bytes.is_empty() {
         return Err(Refusal::Empty);
@@ -75,7 +75,7 @@ enum Value<'b> {
     #[default]
     Absent,
     One(Line<'b>),
-    /// The header is repeated. JMeter joins the values with commas, and such a list never equals the expected value.
+    /// The header is repeated. JMeter joins the values with commas, and a list never equals the expected value.
     List,
 }
 

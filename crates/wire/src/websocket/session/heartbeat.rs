@@ -58,13 +58,13 @@ impl WebSocket {
         }
     }
 
-    /// Heartbeat settings of the connection, if it has any.
+    /// Returns the heartbeat settings of the connection; `None` without a heartbeat.
     #[must_use]
     pub fn heartbeat(&self) -> Option<&Heartbeat> {
         self.open().and_then(|open| open.heartbeat.as_deref())
     }
 
-    /// Number of heartbeats sent since data last arrived from the peer.
+    /// Returns the number of heartbeats sent since data last arrived from the peer.
     #[must_use]
     pub fn unanswered(&self) -> u8 {
         self.open().map_or(0, |open| open.unanswered)
@@ -108,8 +108,8 @@ impl WebSocket {
 }
 
 impl Open {
-    /// Time at which the next heartbeat is due. The jitter is computed from the time of the last heartbeat, so it is
-    /// not stored.
+    /// Returns the time at which the next heartbeat is due. The jitter is computed from the time of the last heartbeat,
+    /// so it is not stored.
     pub(super) fn due(&self) -> Option<Nanos> {
         let heartbeat = self.heartbeat.as_deref()?;
         if heartbeat.interval <= 0 || self.closing != Closing::No {

@@ -83,13 +83,14 @@ impl Order {
         }
     }
 
-    /// True if a fragment of a message is compressed. Unlike [`Order::compressed`], for readers of whole messages.
+    /// True if a fragment belongs to a compressed message. Readers of whole messages use this function instead of
+    /// [`Order::compressed`].
     #[must_use]
     pub fn within_compressed(self, frame: FrameFields) -> bool {
         frame.rsv & 4 != 0 || self.compressed
     }
 
-    /// Sets whether the fragments that follow belong to a compressed message.
+    /// Sets whether the next fragments belong to a compressed message.
     pub fn note_compressed(&mut self, goes_on: bool) {
         self.compressed = goes_on;
     }
