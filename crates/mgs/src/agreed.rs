@@ -85,7 +85,7 @@ impl Material {
         }
     }
 
-    /// Derives by ANSI X9.63: joined digests of the secret and a counter.
+    /// Derives key material by ANSI X9.63: concatenates digests of the secret and a counter.
     fn x963(digest: Digest, secret: &[u8], wanted: usize) -> Self {
         let mut input = [0; 68];
         let length = secret.len().min(64);

@@ -34,7 +34,7 @@ impl std::fmt::Debug for BlockKey {
 }
 
 impl Cipher {
-    /// Length of the cipher's key in bytes.
+    /// Returns the length of the cipher's key in bytes.
     pub fn key_length(self) -> usize {
         match self {
             Self::Aes128 | Self::Sm4 => 16,

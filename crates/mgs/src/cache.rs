@@ -86,12 +86,12 @@ impl Cache {
         }
     }
 
-    /// Memory of the cached requests in bytes.
+    /// Returns the memory of the cached requests in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Number of cached requests.
+    /// Returns the number of cached requests.
     pub fn len(&self) -> usize {
         self.entries.len()
     }

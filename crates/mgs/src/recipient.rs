@@ -43,7 +43,7 @@ pub enum Recipient {
 }
 
 /// RSA by aws-lc, which is faster than the crate `rsa`. aws-lc rejects keys below 2048 bits, which some gateways have;
-/// those use `Short`.
+/// these keys are in `Short`.
 #[derive(Debug)]
 pub enum Rsa {
     Pkcs1(Pkcs1PublicEncryptingKey),

@@ -36,7 +36,7 @@ pub struct SessionKey {
     pub gzip: bool,
 }
 
-/// The result of a key transport that all requests share, because one secret encrypts all of them.
+/// The result of a key transport that all requests share, because the settings demand one secret for all requests.
 #[derive(Debug)]
 struct Prepared {
     /// Value of the envelope's key field.
@@ -97,7 +97,7 @@ impl Sealer {
         &self.settings
     }
 
-    /// Counters of the request cache and of sealing.
+    /// Returns the counters of the request cache and of sealing.
     pub fn counts(&self) -> Counts {
         self.cache.counts
     }

@@ -41,7 +41,7 @@ pub struct Captured {
     pub iv: Option<[u8; BLOCK]>,
 }
 
-/// Notes of a search that has no key for the body, or only keys that do not fit.
+/// Note in the result of a search that has no key for the body, or only keys that do not fit.
 const NO_KEY: &str = "the key of the body is unknown: give session_key, agreed_secret, private_key, or ephemeral_key \
     with public_key";
 const NO_KEY_FITS: &str = "no given key fits the key in the envelope: the private key is of another kind or belongs to \

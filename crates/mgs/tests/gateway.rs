@@ -133,8 +133,8 @@ const DIGESTS: [&str; 4] = ["md5", "sha256", "hmac-sha256", "sm3"];
 const JOINS: [&str; 3] = ["prefix", "suffix", "none"];
 const ENCODINGS: [&str; 3] = ["hex", "hex-upper", "base64"];
 
-/// All signature settings, each with the parts that decide the signature. HMAC has no join, and without a secret there
-/// is no separator.
+/// Returns all signature settings, each with the parts that decide the signature. HMAC has no join, and without a
+/// secret there is no separator.
 fn signatures() -> Vec<(Row, [&'static str; 4])> {
     let separators = [
         (Row::default(), "as a rule"),
@@ -195,7 +195,7 @@ const VECTORS: [(&str, &str); 5] = [
     (FIXED, FIXED),
 ];
 
-/// All key transports, with the settings that matter for them: derivations of agreed secrets, paddings of RSA.
+/// Returns all key transports, with the settings that matter for them: derivations of agreed secrets, paddings of RSA.
 fn transports() -> Vec<Row> {
     // The gateway demands a derivation of sufficient length even for a key that is not derived.
     let long = [("kdf", "x963-sha256")];
@@ -211,8 +211,8 @@ fn transports() -> Vec<Row> {
     all
 }
 
-/// All encryption settings. Compression, tags and signatures rotate through the rows, because they are independent of
-/// the rest.
+/// Returns all encryption settings. Compression, tags and signatures rotate through the rows, because they are
+/// independent of the rest.
 fn encryptions() -> Vec<Row> {
     let signatures = signatures();
     let compressed = [Row::default(), Row::new(&[("gzip", "0")], &[("gzip", "false")])];

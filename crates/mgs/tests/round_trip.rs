@@ -51,7 +51,8 @@ fn has(found: &Found, wanted: &[(&str, &str)]) -> bool {
     found.encryption.iter().any(|way| wanted.iter().all(|pair| is(way, pair)))
 }
 
-/// For every transport, cipher and vector, a search finds the settings from the request and the gateway's private key.
+/// Checks for every transport, cipher and vector that a search finds the settings from the request and the gateway's
+/// private key.
 #[test]
 fn a_search_finds_the_settings_that_sealed() {
     let keys = [
@@ -232,7 +233,7 @@ proptest! {
         prop_assert_eq!(&out, &body);
     }
 
-    /// Hostile responses cause an error message: no panic, and no output above the limit.
+    /// Checks that hostile responses cause an error message: no panic, and no output above the limit.
     #[test]
     fn hostile_answers_are_refused(mut body in proptest::collection::vec(any::<u8>(), 0..200), flip: usize) {
         let public = file("ecc.pub.pem");

@@ -251,7 +251,7 @@ fn number<T>(text: &Value<'_>, read: fn(&str) -> Result<T, Thrown>) -> Result<T,
     }
 }
 
-/// Returns one of the script's parameters, which are words separated by blanks.
+/// Returns the script's parameter with this index; parameters are words separated by blanks.
 fn argument<'s, W: World>(frame: &mut Frame<'s, '_, W>, at: i32) -> Result<Value<'s>, Thrown> {
     let mut text = frame.world.buffers().take();
     let count = frame.stage.parameters.split(' ').filter(|word| !word.is_empty()).count();

@@ -3,7 +3,7 @@
 //!
 //! A script is simple if every operation in it is supported for all kinds that its operands may have. Variables are
 //! followed through branches; a variable that may be unset is not read. BeanShell keeps its variables from one run to
-//! the next. No script that compiles here can notice that.
+//! the next. No script that compiles here can notice the old values.
 
 use std::collections::HashMap;
 

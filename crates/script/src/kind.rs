@@ -1,7 +1,7 @@
 //! Sets of kinds of values, as far as the text of a script determines them.
 //!
-//! Every expression has such a set at compile time. An operation must be supported for each kind in the set; otherwise
-//! the script is not simple.
+//! Every expression has a set of kinds at compile time. An operation must be supported for each kind in the set;
+//! otherwise the script is not simple.
 
 bitflags::bitflags! {
     /// A set of kinds of values.

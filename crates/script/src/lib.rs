@@ -2,8 +2,8 @@
 //! Groovy 3.0.20 or BeanShell 2.0b6 would do. This crate does not depend on plans, elements or users: it accesses them
 //! through the traits [`Surroundings`] at compile time and [`World`] at run time.
 //!
-//! A script is simple if every operation in it is certain at compile time, from what is known of each value at each
-//! point ([`compile`]). Any other script is refused with a reason and runs in a JVM. An exception at run time is a
+//! A script is simple if the effect of each of its operations is known at compile time, from the possible kinds of its
+//! operands ([`compile`]). Any other script is refused with a reason and runs in a JVM. An exception at run time is a
 //! [`Thrown`] with Groovy's message. If the message is not known and results would show it, the script is not simple.
 //! Strings at run time are in buffers that the world reuses. No state is kept from one run to the next.
 
@@ -70,7 +70,7 @@ pub struct ScriptKind {
     pub language: Language,
     /// Kind of element to which the script belongs.
     pub role: Role,
-    /// True for a JSR223 element. It binds other names than BeanShell elements do.
+    /// True for a JSR223 element, whose scripts have other predefined names than scripts of BeanShell elements.
     pub jsr223: bool,
 }
 
@@ -108,7 +108,7 @@ impl ScriptKind {
 /// Error: the script is not simple, so it needs a JVM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotSimple {
-    /// The unsupported part of the script, to complete “there is …”.
+    /// Name of the unsupported part of the script, which completes a sentence that begins with “there is”.
     pub reason: String,
 }
 

@@ -300,7 +300,7 @@ impl<'w> Parser<'w> {
         loop {
             let name = self.name()?.to_owned();
             if self.next_is(0, "(") || self.next_is(0, "[") {
-                // The name is that of a function or an array.
+                // The name belongs to a function or an array.
                 return Err(NotSimple::new(if self.next_is(0, "(") {
                     "a function defined in the script"
                 } else {

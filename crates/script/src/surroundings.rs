@@ -5,7 +5,7 @@ use lang::log::Level;
 use lang::variables::Variables;
 
 bitflags::bitflags! {
-    /// Parts of a sample result that a script uses, beyond those that are always available.
+    /// Parts of a sample result that a script uses, beyond the parts that are always available.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
     pub struct Reads: u8 {
         /// The body of the response as text.

@@ -204,7 +204,7 @@ pub(super) fn find(on: Object, name: &str, args: usize) -> impl Iterator<Item = 
 }
 
 impl Operation {
-    /// Returns the parts of the result that the operation uses, beyond those that are always available.
+    /// Returns the parts of the result that the operation uses, beyond the parts that are always available.
     pub(super) fn reads(self) -> Reads {
         match self {
             Self::Response => Reads::TEXT,

@@ -200,8 +200,8 @@ fn critical(maker: &mut Maker) -> Element {
         .string("CriticalSectionController.lockName", lock)
 }
 
-/// A Weighted Switch Controller in order, not random. Its children are not known yet, and weights also apply by
-/// position.
+/// Creates a Weighted Switch Controller that is in order, not random. Its children are not known yet, and weights also
+/// apply by position.
 fn weighted(maker: &mut Maker) -> Element {
     Element::new(
         "com.blazemeter.jmeter.control.WeightedSwitchController",

@@ -90,7 +90,8 @@ const KNOWN: &[Known] = &[
                 element.class == "DebugSampler"
                     && element.value("displayJMeterVariables") == Some("true")
             };
-            // Assertions on object numbers in the listing: digits that they search for, or a digest.
+            // Messages of assertions that depend on the object numbers in the listing: the numbers contain searched
+            // digits, or change a digest or a size.
             let found = [
                 "JMeterVariables:",
                 "JMeterThread.pack=",

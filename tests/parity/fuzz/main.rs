@@ -142,7 +142,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Every class that the support table calls native is in the grammar or in the list of exceptions.
+/// Checks that every class that the support table calls native is in the grammar or in the list of exceptions.
 fn every_native_class_has_its_place() {
     let made = |name: &str| {
         let tables =

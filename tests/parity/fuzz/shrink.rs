@@ -74,7 +74,7 @@ fn without_elements(plan: &Element, number: usize) -> Option<Element> {
     let mut places = places(plan);
     let mut smaller = plan.clone();
     places.sort_by_key(|place| std::cmp::Reverse(at(&mut smaller, place).count()));
-    // The target's address stays, because without it all requests fail, each in its own way.
+    // The target's address stays, because without the address all requests fail with various errors.
     places.retain(|place| at(&mut smaller, place).name != "Target");
     let place = places.get(number)?;
     let (last, above) = place.split_last()?;

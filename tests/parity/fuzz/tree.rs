@@ -147,7 +147,7 @@ impl Element {
         }
     }
 
-    /// Number of elements in this subtree, including the root.
+    /// Returns the number of elements in this subtree, including the root.
     pub(crate) fn count(&self) -> usize {
         1 + self.children.iter().map(Self::count).sum::<usize>()
     }

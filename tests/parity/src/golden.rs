@@ -61,7 +61,7 @@ pub(crate) fn record(case: &Path, shared: &Outcome, outcome: &Outcome) {
     replace(&case.join("golden"), &says.map(owned).collect());
 }
 
-/// Returns JMeter's golden files: those of the case, and those shared from other cases.
+/// Returns JMeter's golden files: the case's own files, and files that are shared from other cases.
 fn golden(case: &Path, shared: Outcome) -> Outcome {
     let mut golden = shared;
     golden.extend(files(&case.join("golden")));

@@ -15,30 +15,31 @@ pub const VARIES: &str = "/varies";
 /// Rules for comparing a case, one word per line in its file `case`.
 #[derive(Default)]
 pub struct Rules {
-    /// The case has several users: rows are sorted by thread name, connections by content, and user counts are masked.
+    /// True if the case has several users: rows are sorted by thread name, connections by content, and user counts are
+    /// masked.
     pub users: bool,
-    /// Times are rounded to a multiple of this many milliseconds and compared, instead of being masked.
+    /// Multiple, in milliseconds, to which times are rounded before they are compared; `None` if times are masked.
     pub round: Option<u64>,
-    /// The order of rows depends on timers that differ by a tenth of a second, so a busy machine may need further
-    /// attempts.
+    /// True if the order of rows depends on timers that differ by a tenth of a second, so a busy machine may need
+    /// further attempts.
     pub timed: bool,
-    /// `bytes` of every failed row is masked, because parents sum up the stack traces of their children.
+    /// True if `bytes` of every failed row is masked, because parents sum up the stack traces of their children.
     pub traces: bool,
-    /// Samples whose size depends on the machine; their `bytes` and `sentBytes` are masked.
+    /// Labels of samples whose size depends on the machine; their `bytes` and `sentBytes` are masked.
     pub varies: Vec<String>,
-    /// The column `bytes` of every result row is masked.
+    /// True if the column `bytes` of every result row is masked.
     pub sizes: bool,
-    /// Samplers report longer times than they took, so the rest of a transaction's time may be negative.
+    /// True if samplers report longer times than they took, so the rest of a transaction's time may be negative.
     pub claims: bool,
-    /// The case was recorded only once, with a plug-in that is in no public repository.
+    /// True if the case was recorded only once, with a plug-in that is in no public repository.
     pub by_hand: bool,
-    /// A user has several requests in flight, so requests are compared without their order and connections.
+    /// True if a user has several requests in flight, so requests are compared without their order and connections.
     pub side_by_side: bool,
-    /// Both programs refuse to run the plan; only the absence of requests is compared.
+    /// True if both programs refuse to run the plan: only the absence of requests is compared.
     pub refused: bool,
-    /// Boundaries of multipart bodies have random content and length, so `sentBytes` is masked.
+    /// True if boundaries of multipart bodies have random content and length, so `sentBytes` is masked.
     pub boundaries: bool,
-    /// The metrics that Backend Listeners send to `${__P(collector)}` are compared.
+    /// True if the metrics that Backend Listeners send to `${__P(collector)}` are compared.
     pub figures: bool,
     /// Database server of `tests/servers`, which the plan reaches at `${__P(dbport)}`. Without `PARITY_SERVERS`, the
     /// case is skipped.

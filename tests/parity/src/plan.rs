@@ -211,7 +211,7 @@ fn the_list(known: &Node) -> Option<Way> {
     found.pop().filter(|_| found.is_empty())
 }
 
-/// Visits the properties of an element, and those of elements inside properties.
+/// Visits the properties of an element, and the properties of elements inside properties.
 fn walk<'a>(node: &'a Node, way: &mut Way, visit: &mut impl FnMut(&'a Node, &[usize])) {
     for (place, child) in node.children.iter().enumerate() {
         way.push(place);

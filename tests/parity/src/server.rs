@@ -110,8 +110,8 @@ impl Server {
         }
         let mut seen =
             std::mem::take(&mut *self.shared.seen.lock().expect("no panic in a connection"));
-        // Connections are renumbered in the order of opening, without those that sent nothing. A client may open the
-        // next connection before it gets an answer.
+        // Connections are renumbered in the order of opening, without connections that sent nothing. A client may open
+        // the next connection before it gets an answer.
         let mut opened: Vec<_> = seen.iter().map(|request| request.connection).collect();
         opened.sort_unstable();
         opened.dedup();

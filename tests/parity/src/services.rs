@@ -43,7 +43,7 @@ impl Services {
         }
     }
 
-    /// Port of the scripted target.
+    /// Returns the port of the scripted target.
     pub(crate) fn port(&self) -> u16 {
         self.server.port()
     }
@@ -72,7 +72,7 @@ impl Services {
         ports
     }
 
-    /// Number of requests that the scripted target has received so far.
+    /// Returns the number of requests that the scripted target has received so far.
     pub(crate) fn seen(&self) -> usize {
         self.server.seen().len()
     }

@@ -195,7 +195,7 @@ fn accept_of(key: &str) -> String {
     base64(&sha1(text.as_bytes()))
 }
 
-/// SHA-1 by FIPS 180-4, so that the target uses no code of the program under test.
+/// Computes SHA-1 by FIPS 180-4, so that the target uses no code of the program under test.
 fn sha1(message: &[u8]) -> [u8; 20] {
     let mut state = [0x6745_2301_u32, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0];
     let mut padded = message.to_vec();
