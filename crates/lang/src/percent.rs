@@ -21,7 +21,7 @@ pub fn form(text: &str, charset: Charset, bytes: &mut Vec<u8>, out: &mut String)
             out.push('+');
             rest = &rest[1..];
         } else {
-            // Encode a run of characters at once: the result differs for charsets with byte order marks or shift
+            // Encode a run of characters together: the result differs for charsets with byte order marks or shift
             // sequences.
             let end = rest.find(|c| is_form_safe(c) || c == ' ').unwrap_or(rest.len());
             bytes.clear();

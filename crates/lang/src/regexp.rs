@@ -143,7 +143,7 @@ impl Regexp {
         })
     }
 
-    /// Returns true if the pattern matches the whole text, and Perl's rules prefer that match to shorter ones at the
+    /// Returns true if the pattern matches the whole text, and Perl's rules prefer this match to shorter matches at the
     /// start of the text.
     #[inline]
     pub fn matches(&self, text: &str) -> bool {

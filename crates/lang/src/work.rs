@@ -24,7 +24,7 @@ const SLICE: u64 = 1 << 16;
 pub struct Limits {
     /// Maximum number of steps of one evaluation.
     pub steps: u64,
-    /// Flag that is set to true when the run must stop at once; evaluations then give up.
+    /// Flag that is set to true when the run must stop immediately; evaluations then give up.
     pub stop: Arc<AtomicBool>,
 }
 
@@ -43,7 +43,7 @@ pub enum GaveUp {
     Memory(usize),
     /// A pattern in a JSONPath would have exceeded this number of backtracking steps.
     Pattern(usize),
-    /// The run must stop at once.
+    /// The run must stop immediately.
     Stopped,
 }
 
@@ -89,7 +89,7 @@ pub fn limit(limits: Limits) {
 }
 
 /// Runs an evaluation under the limits of this thread. Returns its result, and the reason if it gave up. A nested
-/// evaluation shares the steps of the outer one, and only the outer one returns the reason.
+/// evaluation shares the steps of the outer evaluation, and only the outer evaluation returns the reason.
 #[inline]
 pub fn bounded<R>(evaluation: impl FnOnce() -> R) -> (R, Option<GaveUp>) {
     if METER.get().is_open {

@@ -26,7 +26,7 @@ const OPERATION: &str = "com.example.transfer";
 const NOW: u64 = 1_662_430_824_846;
 
 fn body() -> Vec<u8> {
-    // A body like that in `examples/04-mobile-gateway`, which compresses only a little.
+    // A body like the body in `examples/04-mobile-gateway`, which compresses only a little.
     let mut body = b"[{\"_requestBody\":{".to_vec();
     let mut number = 1u64;
     while body.len() < 1010 {

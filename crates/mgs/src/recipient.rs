@@ -33,7 +33,7 @@ pub enum Transport {
     Sm2Encrypted,
 }
 
-/// The gateway's public key, in the form that one way of key transport needs.
+/// The gateway's public key, in the form that a key transport needs.
 #[derive(Debug)]
 pub enum Recipient {
     Rsa(Box<Rsa>, Transport),

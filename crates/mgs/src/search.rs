@@ -37,7 +37,7 @@ pub struct Captured {
     pub public_point: Option<Vec<u8>>,
     /// The private key of a test gateway: 32 bytes, or PKCS #8 of RSA.
     pub private_key: Option<Vec<u8>>,
-    /// An initialisation vector to try besides the usual ones.
+    /// An initialisation vector to try in addition to the usual vectors.
     pub iv: Option<[u8; BLOCK]>,
 }
 

@@ -1,4 +1,4 @@
-//! Error messages for a string that is not the expected public key: they say what the text is instead.
+//! Error messages for a string that is not the expected public key: the messages say what the string is instead.
 
 use k256::pkcs8::spki::SubjectPublicKeyInfoRef;
 

@@ -1,6 +1,6 @@
 //! Test vectors of the project Wycheproof: edge cases of curves, invalid paddings, keys of other curves.
 //!
-//! Sealing uses random numbers, so its output has no expected value. It is covered by decrypting it.
+//! Sealing uses random numbers, so its output has no expected value. Tests cover this output by decrypting it.
 
 use mgs::recipient::{Recipient, Transport, decrypted_secret};
 use mgs::{BlockKey, Cipher, hex};

@@ -9,7 +9,7 @@ pub enum Action {
     StopUser,
     /// Ends the run after the samples in flight are complete.
     StopTest,
-    /// Ends the run at once.
+    /// Ends the run immediately.
     StopTestNow,
     /// Starts the next iteration of the group.
     NextIteration,

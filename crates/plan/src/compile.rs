@@ -1,9 +1,9 @@
 //! Compiles the document to the plan: a walk over the tree that gives each controller its children and each sampler
 //! its scope.
 //!
-//! All problems are reported at once; only a missing Test Plan prevents a plan. An element that cannot run is left
-//! out of the plan and listed in [`Compiled::support`]: the caller decides whether to continue without it. Cost:
-//! time and memory in proportion to the number of samplers times the elements in their scopes.
+//! All problems are reported together; only a missing Test Plan prevents a plan. An element that cannot run is left out
+//! of the plan and listed in [`Compiled::support`]: the caller decides whether to continue without it. Cost: time and
+//! memory in proportion to the number of samplers times the elements in their scopes.
 
 mod around;
 mod changes;
@@ -86,7 +86,7 @@ pub struct Compiled {
     pub diags: Vec<Diag>,
     /// Support of each enabled element, in the order of the file.
     pub support: Vec<Support>,
-    /// Files that the plan includes, each one once.
+    /// Files that the plan includes, without duplicates.
     pub included: Vec<Included>,
 }
 
@@ -278,7 +278,7 @@ impl Walk<'_> {
             self.shared_by_groups(id, main);
         }
         self.close(main, &own);
-        // JMeter drops empty controllers: in a group without samplers, users end at once, even in endless loops.
+        // JMeter drops empty controllers: in a group without samplers, users end immediately, even in endless loops.
         let controllers = &mut self.plan.controllers[main.0 as usize..];
         let works = controllers.iter().any(|one| {
             let holds = |child: &Child| matches!(child, Child::Sampler(_));
@@ -612,7 +612,8 @@ impl Walk<'_> {
         texts.into_iter().chain(element::before_sampler(event)).collect()
     }
 
-    /// Returns the ids of listeners that process results, and adds new ones to the plan's table.
+    /// Returns the ids of the listeners among `elements` that process results. Adds listeners that are not in the
+    /// plan's table to the table.
     fn listeners(&mut self, elements: &[ElementId]) -> Vec<ListenerId> {
         let mut found = Vec::new();
         for id in elements {

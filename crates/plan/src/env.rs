@@ -144,8 +144,8 @@ pub struct Scratch {
     /// First exception that an evaluation threw since the field was last taken, as in JMeter. The caller that renders a
     /// sampler takes the exception and fails the sample (or ends the user, see [`Thrown::stops_user`]).
     pub thrown: Option<Thrown>,
-    /// Set if a post-processor threw an exception, so that the sample is lost: what the user then does (continue or
-    /// end).
+    /// Set if a post-processor threw an exception, so that the sample is lost. The value says how the user goes on:
+    /// continue or end.
     pub lost: Option<crate::result::Request>,
     /// Template of the running sampler's name, if it contains functions with side effects; evaluated each time that an
     /// expression reads the name.

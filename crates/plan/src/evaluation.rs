@@ -27,8 +27,8 @@ pub(crate) fn watched<R>(
     (result, gave_up)
 }
 
-/// Logs that an evaluation exceeded its work limit: on each thread the 1st, 10th, 100th, … time for the same kind and
-/// sampler, or group outside a sampler.
+/// Logs that an evaluation exceeded its work limit. Evaluations of the same kind and sampler (or of the same group,
+/// outside of samplers) are counted per thread, and only the 1st, 10th, 100th and so on are logged.
 #[cold]
 fn report(what: &str, why: GaveUp, env: &Env<'_>) {
     let of = match env.who.sampler {

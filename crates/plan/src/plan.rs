@@ -182,7 +182,7 @@ pub enum OnError {
     StopUser,
     /// Ends the run after the samples in flight are complete.
     StopTest,
-    /// Ends the run at once.
+    /// Ends the run immediately.
     StopTestNow,
 }
 

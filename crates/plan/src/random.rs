@@ -61,7 +61,7 @@ impl Random {
         let alpha = beta * lambda;
         let k = (0.767 - 3.36 / lambda).ln() - lambda - beta.ln();
         loop {
-            // In (0, 1], because the logarithm below needs a positive argument.
+            // The number is in (0, 1], because the logarithm below needs a positive argument.
             let u = 1.0 - self.unit();
             let x = (alpha - ((1.0 - u) / u).ln()) / beta;
             let n = (x + 0.5).floor();

@@ -117,7 +117,7 @@ pub enum Request {
     StopUser,
     /// Ends the run after the samples in flight are complete.
     StopTest,
-    /// Ends the run at once.
+    /// Ends the run immediately.
     StopTestNow,
 }
 
@@ -253,7 +253,7 @@ impl SampleResult {
         entry
     }
 
-    /// Returns the message of the first assertion that has one, as result files show it.
+    /// Returns the message of the first assertion that has a message, as result files show it.
     pub fn failure_message(&self) -> Option<&str> {
         self.assertions().iter().find(|entry| entry.has_message).map(|entry| &*entry.message)
     }

@@ -395,8 +395,8 @@ fn reference(name: &str, out: &mut String) {
     out.push('}');
 }
 
-/// Returns true if Java must evaluate the whole template from left to right, because a script's changes of
-/// variables must be visible to later references, and not to earlier ones.
+/// Returns true if Java must evaluate the whole template from left to right, because a script's changes of variables
+/// must be visible to later references, and not to earlier references.
 fn read_in_order(parts: &[Part]) -> bool {
     let (mut scripts, mut references) = (false, false);
     for part in parts {

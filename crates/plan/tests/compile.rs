@@ -331,8 +331,8 @@ fn user_defined_variables_are_collected_from_the_whole_tree() {
     let body = variables(&[("a", "1"), ("b", "${a}"), ("a", "2")])
         + &http("x", &variables(&[("c", "${a}-${b}")]));
     let world = world::World::new(plan_of(&body, &variables(&[("a", "late")])));
-    // Variables of one element cannot refer to each other, and the first variable of a name is used. Later elements
-    // can refer to earlier ones.
+    // Variables of one element cannot refer to each other, and the first variable of a name is used. Later elements can
+    // refer to variables of earlier elements.
     let values = ["a", "b", "c"].map(|name| world.get(name));
     assert_eq!(values, [Some("late"), Some("${a}"), Some("1-${a}")]);
 }

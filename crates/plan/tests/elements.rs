@@ -306,8 +306,7 @@ fn throughput_is_kept_by_each_user_or_by_all() {
         timed("ConstantThroughputTimer", &[], &more)
     };
     let mut own = timer("0");
-    // The first sample does not wait. Each further sample waits until half a second after the time at which the
-    // previous one was due.
+    // The first sample does not wait. Each further sample waits until half a second after the previous sample was due.
     assert_eq!(
         [delay(&mut own), delay(&mut own), delay(&mut own)],
         [0, 500_000_000, 1_000_000_000]

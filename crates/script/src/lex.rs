@@ -15,7 +15,7 @@ pub(super) struct Word {
     pub(super) token: Token,
     /// True if a line end precedes the token.
     pub(super) fresh_line: bool,
-    /// True if no whitespace separates the token from the previous one.
+    /// True if no whitespace separates the token from the previous token.
     pub(super) joined: bool,
 }
 

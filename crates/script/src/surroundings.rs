@@ -67,7 +67,7 @@ pub enum Request {
     StopUser,
     /// The script requests the end of the run, after the samples in flight.
     StopTest,
-    /// The script requests the end of the run at once.
+    /// The script requests the immediate end of the run.
     StopTestNow,
 }
 

@@ -99,7 +99,8 @@ struct Counted {
 }
 
 impl Counted {
-    /// Adds the label of a sample. Costs one comparison if the class has one label, otherwise at most [`MAX_LABELS`].
+    /// Adds the label of a sample. Costs one comparison if the label equals the label added last, otherwise at most
+    /// [`MAX_LABELS`] comparisons more.
     #[inline]
     fn meet(&mut self, label: LabelId) {
         if self.labels.last() != Some(&label) {

@@ -34,7 +34,7 @@ pub enum CloseCause {
     Protocol,
     /// Unread messages reached the limit of the user's inbox, and the plan lets a full inbox fail.
     InboxFull,
-    /// The user opened a new connection that replaces this one.
+    /// The user opened a new connection that replaces the closed connection.
     Replaced,
     /// A Close sampler of the plan closed the connection.
     ByPlan,

@@ -299,14 +299,13 @@ impl Keeper {
             self.slow.places[at].set(Why::Slow, 0, sample, label, address, texts);
         }
         if reasons.random {
-            // If the shelf is full, the sample with the largest number is no longer among the chosen ones and is
-            // replaced.
+            // If the shelf is full, the sample with the largest random number is no longer chosen and is replaced.
             let largest = || (0..AT_RANDOM).max_by_key(|at| self.at_random.places[*at].rank);
             let is_full = self.at_random.used >= AT_RANDOM;
             let at = is_full.then(largest).flatten();
             let at = at.unwrap_or_else(|| self.at_random.add(label));
             let kept = &mut self.at_random.places[at];
-            // The request line and the head of the response.
+            // Texts of a randomly chosen sample: the request line and the head of the response.
             let [method, space, url, end, _] = texts.request;
             let request = [method, space, url, end, ""];
             let head = Texts { request, response: [texts.response[0], "", ""], ..*texts };

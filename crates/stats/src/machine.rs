@@ -16,7 +16,7 @@ use serde::Serialize;
 pub use reading::{Reading, page_bytes};
 pub use sockets::{Sockets, StateCount, TABLE_LIMIT};
 
-/// Number of readings from one reading of the table of sockets to the next.
+/// Number of readings of the machine per reading of the table of sockets.
 const TABLE_LOOKS: u32 = 10;
 
 /// The machine in one second: counts of events during the second, and the state at its end.

@@ -286,8 +286,8 @@ mod tests {
             open.add((1, 0), &mut of(11_300, &[]));
             [first, slots(open.close())]
         };
-        // The sample after the end of the second is in slot 2 of the next one. Its slots count from 11 000, although
-        // its first part began at 11 300.
+        // The sample after the end of the second is in slot 2 of the next second. The slots of the next second count
+        // from 11 000, although its first part began at 11 300.
         let [a, b] = [[1, 0, 0, 1, 0, 0, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0, 0, 0, 0, 0]];
         assert_eq!(two(PartKind::Process), [Some(a), Some(b)]);
         assert_eq!(two(PartKind::Machine), [Some(a), Some(b)]);
@@ -316,7 +316,7 @@ mod tests {
     fn a_machine_whose_seconds_begin_early_is_not_late() {
         let mut open = OpenSecond::new(PartKind::Machine, 9_000);
         open.add((0, 0), &mut of(10_900, &[]));
-        // The last of its processes reported at 12 000.
+        // The last process of the machine reported at 12 000.
         let mut snapshot = of(10_100, &[10_150]);
         snapshot.at_ms = 12_000;
         assert!(open.add((1, 0), &mut snapshot).is_none());
@@ -332,7 +332,7 @@ mod tests {
         open.add((1, 0), &mut of(10_000, &[]));
         let first = open.complete(2).expect("both parts");
         assert_eq!((first.snapshot.at_ms, first.snapshot.closes.len()), (11_000, 1));
-        // A loss between two seconds does not begin the next one.
+        // A loss between two seconds does not begin the next second.
         open.add_loss(1, &loss(11_100));
         assert!(open.overdue(Instant::now() + OVERDUE * 2).is_none());
         open.add((0, 0), &mut of(11_000, &[11_050]));

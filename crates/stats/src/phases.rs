@@ -18,7 +18,7 @@ pub struct Phases {
     pub send: u64,
     /// From the last byte sent to the first byte of the response.
     pub wait: u64,
-    /// From the first byte of the response to the last one.
+    /// From the first byte to the last byte of the response.
     pub receive: u64,
     /// Part of the phases above: time in this process while a response was ready to be read.
     pub lag: u64,

@@ -200,7 +200,7 @@ impl Snapshot {
         self.add_behind(behind);
     }
 
-    /// Adds `ms` to all timestamps, because the clock of the snapshot's machine is that much behind the reader's clock.
+    /// Adds `ms` to all timestamps, because the clock of the snapshot's machine is `ms` behind the reader's clock.
     pub fn shift(&mut self, ms: i64) {
         let moved = |time: &mut i64, none: i64| {
             if *time != none {

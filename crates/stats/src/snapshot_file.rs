@@ -1,7 +1,7 @@
 //! The per-second file of a run: one JSON object per line.
 //!
-//! Each line is complete and written with one call, so that after a kill all seconds up to the last one can be read.
-//! Durations are milliseconds; `rss` and traffic are bytes.
+//! Each line is complete and written with one call, so that after a kill all seconds up to the last complete line can
+//! be read. Durations are milliseconds; `rss` and traffic are bytes.
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 
@@ -73,7 +73,8 @@ pub struct Second {
     pub rows_waiting: u64,
     /// Seconds that the writer thread spent writing rows in this second.
     pub write_s: f64,
-    /// CPU quota of the generator's control groups: scheduler periods in this second, and throttled ones among them.
+    /// CPU quota of the generator's control groups: number of scheduler periods in this second, and number of throttled
+    /// periods.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throttling: Option<Throttling>,
     /// Heap and garbage collections of the JVM, if there is one.

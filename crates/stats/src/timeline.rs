@@ -47,7 +47,7 @@ pub struct Timeline {
     /// Opened connections, and length in ms, of each of the last ten intervals.
     #[serde(skip)]
     pub(crate) recent: VecDeque<(u64, i64)>,
-    /// Largest number of TLS handshakes per second in any second: full, resumed and failed ones.
+    /// Largest number of TLS handshakes per second in any second; full, resumed and failed handshakes count.
     pub handshakes_best: f64,
     pub inbox_peak: u64,
     pub not_read_peak: u64,

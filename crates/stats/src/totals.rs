@@ -132,8 +132,8 @@ impl Totals {
         self.sum(name, |_| true)
     }
 
-    /// Returns the start of the first request and the end of the last one, epoch ms by the run's clock. Rates refer to
-    /// this time. `None` without requests.
+    /// Returns the start of the first request and the end of the last request, in epoch ms by the run's clock. Rates
+    /// refer to the time between them. `None` without requests.
     pub fn span_ms(&self) -> Option<(i64, i64)> {
         let tallies = || self.rows.iter().filter(|row| !row.transaction).map(|row| &row.tally);
         let first = tallies().map(|tally| tally.first_start_ms).min()?;

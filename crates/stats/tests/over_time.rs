@@ -173,7 +173,7 @@ fn late_seconds_do_not_raise_the_rate_of_the_best_ten_seconds() {
         }
     };
     seconds(&mut run, 20);
-    // A machine delivers nine earlier seconds.
+    // A machine sends nine earlier seconds late.
     run.at_ms -= 15_000;
     seconds(&mut run, 9);
     run.at_ms += 6_000;

@@ -171,7 +171,7 @@ impl Cache {
         self.entries.insert(key.into(), Entry { used: self.uses, ..entry });
     }
 
-    /// Evicts an eighth of the cache's entries, the least recently used ones.
+    /// Evicts the least recently used eighth of the cache's entries.
     fn make_room(&mut self) {
         let mut uses: Vec<u64> = self.entries.values().map(|entry| entry.used).collect();
         let goes = (uses.len() / EIGHTH).max(1) - 1;

@@ -1,8 +1,8 @@
 //! Cookies of one user, stored and sent as Apache HttpClient 4.5 and JMeter's cookie manager do.
 //!
 //! Strings are Latin-1, like header values, so that a server gets its cookies back byte for byte. Cookies with longer
-//! paths are sent first, then those that were set earlier. Replacing a cookie by one of equal or smaller size allocates
-//! nothing. Sending allocates only what the output lacks in capacity.
+//! paths are sent first; among equally long paths, cookies that were set earlier. Replacing a cookie by one of equal or
+//! smaller size allocates nothing. Sending allocates only what the output lacks in capacity.
 
 mod date;
 mod elements;

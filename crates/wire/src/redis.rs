@@ -113,7 +113,8 @@ pub fn push_command(arguments: &[&[u8]], out: &mut Vec<u8>) {
 }
 
 impl Redis {
-    /// Creates a connection. After the greeting is answered, it carries up to `most` exchanges at once.
+    /// Creates a connection. After the greeting is answered, the connection carries up to `most` exchanges at the same
+    /// time.
     #[must_use]
     pub fn new(login: Login<'_>, most: u32, limits: Limits) -> Self {
         let mut greeting = Vec::new();

@@ -16,7 +16,7 @@ use std::num::NonZeroU32;
 pub struct Ticket {
     /// Index of the exchange in the caller's table.
     pub index: u32,
-    /// Number that distinguishes this exchange from earlier ones with the same index.
+    /// Number that distinguishes this exchange from earlier exchanges with the same index.
     pub generation: NonZeroU32,
 }
 

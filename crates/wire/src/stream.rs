@@ -1,12 +1,12 @@
 //! Byte streams without a protocol: the request is sent unchanged, and the caller defines the end of the answer.
 //!
-//! JMeter has two kinds of TCP clients. One client reads at most 4096 bytes at once; the answer ends when the last byte
-//! of a read is the configured end byte. Another client first reads the length of the answer. Raw requests read until
-//! the peer closes the connection.
+//! JMeter has two kinds of TCP clients. One client reads at most 4096 bytes per call; the answer ends when the last
+//! byte of a read is the configured end byte. Another client first reads the length of the answer. Raw requests read
+//! until the peer closes the connection.
 
 use crate::session::{BeginResult, Broken, Capacity, Session, SessionEvent, Status, Ticket};
 
-/// Maximum number of bytes that JMeter's TCP client reads at once.
+/// Maximum number of bytes that JMeter's TCP client reads per call.
 const PIECE: usize = 4096;
 
 /// The condition that ends an answer on a raw stream.

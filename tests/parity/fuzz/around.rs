@@ -118,7 +118,7 @@ pub(crate) const AROUND: &[(usize, (&str, Make))] = &[
                 Element::new("DurationAssertion", "DurationAssertionGui", maker.name("Quick"))
                     .string(
                         "DurationAssertion.duration",
-                        // No duration limit that a slow run could exceed.
+                        // Limits are so long that even a slow run does not exceed them.
                         *maker.dice.pick(&[
                             "30000",
                             "${__P(none,30000)}",

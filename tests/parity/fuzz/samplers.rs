@@ -217,7 +217,7 @@ const MANNER: &[(usize, Extra)] = &[
         )
     }),
     (4, |maker, e| {
-        // No timeout of a request that a slow run could exceed.
+        // Timeouts are so long that even a slow run does not exceed them.
         let limit = *maker.dice.pick(&["5000", "${__P(none,5000)}", "", "0", "x", "${u}"]);
         e.string("HTTPSampler.connect_timeout", limit)
     }),
@@ -230,8 +230,8 @@ const MANNER: &[(usize, Extra)] = &[
 fn debug(maker: &mut Maker) -> Element {
     let shows = maker.dice.chance(40);
     let name = maker.name("D");
-    // An object among the variables has a number whose length differs between runs. The sample's size is therefore
-    // masked, by its name.
+    // An object among the variables has a number whose length differs between runs. The comparison therefore masks the
+    // size of this sample, which it finds by the sample's name.
     let name = if shows { name.split(' ').next().unwrap_or_default().to_owned() } else { name };
     Element::new("DebugSampler", "TestBeanGUI", name)
         .flag("displayJMeterProperties", false)

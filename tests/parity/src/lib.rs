@@ -66,7 +66,8 @@ pub struct Suite {
 }
 
 impl Suite {
-    /// Creates the suite for the Throng at this path, unless `THRONG` names another one. Plans write below `scratch`.
+    /// Creates the suite for the Throng at this path, unless the environment variable `THRONG` names another program.
+    /// Plans write below `scratch`.
     pub fn new(throng: impl Into<PathBuf>, scratch: impl Into<PathBuf>) -> Self {
         let other = std::env::var_os("THRONG").map(PathBuf::from);
         let throng = other.unwrap_or_else(|| throng.into());

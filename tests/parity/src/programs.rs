@@ -17,7 +17,7 @@ impl Programs {
         Self { throng, home: OnceLock::new() }
     }
 
-    /// Returns the JMeter home for plans that need a JVM: the configured one, or the one that `throng jvm install`
+    /// Returns the JMeter home for plans that need a JVM: the configured home, or the home that `throng jvm install`
     /// created.
     pub(crate) fn home(&self) -> Option<&Path> {
         let installed = || {

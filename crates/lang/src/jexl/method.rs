@@ -138,7 +138,7 @@ fn of_text<'a>(text: &str, name: &str, values: &[Value<'a>]) -> Result<Value<'a>
         ("startsWith", [Value::Text(part)]) => Value::Bool(text.starts_with(&**part)),
         ("endsWith", [Value::Text(part)]) => Value::Bool(text.ends_with(&**part)),
         ("equalsIgnoreCase", [Value::Text(other)]) => {
-            // Compares letter by letter, so that one letter never equals two.
+            // Compares letter by letter, so that one letter never equals two letters: `ß` does not equal `SS`.
             let equal = |(one, two): (char, char)| {
                 one == two
                     || one.to_uppercase().eq(two.to_uppercase())

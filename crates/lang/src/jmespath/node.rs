@@ -46,7 +46,7 @@ pub(super) enum Node {
     Not(Box<Node>),
     /// The result of calling a function. True marks an argument that is passed as an expression instead of its value.
     Call(Function, Vec<(bool, Node)>),
-    /// The last value of a sequence of expressions, each of which is applied to the value of the one before.
+    /// The last value of a sequence of expressions, each of which is applied to the value of the previous expression.
     Sequence(Vec<Node>),
 }
 

@@ -150,7 +150,7 @@ fn length<'t>(parameters: &[Parameter], model: &Value<'t>) -> Calling<Value<'t>>
                 below.tokens.push(Token::Wildcard);
             }
             let found = walk::walk(&below, model, model, false)?;
-            // Jayway decides before it adds the wildcard if there is one result or a list.
+            // Before it adds the wildcard, Jayway decides whether the result is one value or a list.
             if !path.is_definite() {
                 return Ok(Value::Int(found.len() as i64));
             }

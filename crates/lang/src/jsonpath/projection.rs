@@ -5,7 +5,7 @@
 
 use super::path::{Path, Token};
 
-/// The members of a JSON object that the parser keeps, and what it keeps of each.
+/// The members of a JSON object that the parser keeps, each with the projection of its value.
 #[derive(Clone, Debug, Default)]
 pub struct Projection {
     /// True if all members of the object are kept, with everything below them.

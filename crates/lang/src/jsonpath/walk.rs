@@ -117,7 +117,7 @@ impl<'t> Walker<'_, 't> {
         at + 1 == self.path.tokens.len()
     }
 
-    /// Returns true if all steps before this one lead to at most one node.
+    /// Returns true if the steps before step `at` lead to one node at most.
     fn is_upstream_definite(&self, at: usize) -> bool {
         self.path.tokens[..at].iter().all(|token| token.is_definite(false))
     }

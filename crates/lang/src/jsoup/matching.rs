@@ -8,7 +8,8 @@ use super::text;
 use super::tree::{Document, Kind, NodeId, SiblingPosition};
 use crate::work;
 
-/// Cache of searches for matching siblings, by numbers of group and compound, parent element and root.
+/// Cache of searches for matching siblings. A key consists of the group's number, the compound's number, the parent
+/// element and the root.
 #[derive(Debug, Default)]
 pub(super) struct Memo(RefCell<HashMap<(usize, usize, NodeId, NodeId), Seen>>);
 
@@ -72,7 +73,8 @@ fn chain(
         Combinator::Next => earlier(document, id).next_back().is_some_and(goes_on),
         Combinator::Later => {
             let Some(parent) = document.parent(id) else { return false };
-            // The first matching sibling decides for all later ones. Each sibling before it is tested only once.
+            // The first matching sibling decides for all later siblings. Each sibling before the first match is tested
+            // only once.
             let key = (group.as_ptr() as usize, count, parent, root);
             let Seen { asked, found } = memo.0.borrow().get(&key).copied().unwrap_or_default();
             let place = document.child_index(id);

@@ -147,7 +147,7 @@ impl Document {
         matches!(self.nodes[id].kind, Kind::Root | Kind::Element { .. })
     }
 
-    /// Returns an element's name. The document's name is one that no selector can match.
+    /// Returns an element's name. The document has a name that no selector can match.
     pub fn name(&self, id: NodeId) -> &str {
         match &self.nodes[id].kind {
             Kind::Element { name, .. } => &name.local,

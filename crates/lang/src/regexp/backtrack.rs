@@ -91,8 +91,8 @@ enum Op {
         greedy: bool,
         body: usize,
     },
-    /// Tests whether the instructions up to `behind` match at this position, or do not match if `negated`. `is_plain`
-    /// is true if the instructions set no groups.
+    /// Tests whether the instructions up to `behind` match at this position; if `negated`, whether they do not match.
+    /// `is_plain` is true if the instructions set no groups.
     Ahead {
         negated: bool,
         is_plain: bool,

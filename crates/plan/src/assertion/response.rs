@@ -1,7 +1,7 @@
 //! Response Assertion: compares a part of the result with strings or patterns.
 //!
-//! The first pattern that does not match decides; with "or", the first one that matches. An empty field fails every
-//! check except a negated one. A successful check allocates nothing after the first samples.
+//! The first pattern that does not match decides; with "or", the first pattern that matches decides. An empty field
+//! fails every check except negated checks. A successful check allocates nothing after the first samples.
 
 use std::fmt::Write;
 

@@ -38,7 +38,7 @@ pub(super) fn compile(
 ) -> (SizeAssertion, Needs) {
     let (field, needs) = match props.str("Assertion.test_field").unwrap_or("") {
         "SizeAssertion.response_headers" => (Field::Headers, Needs::HEADERS),
-        // A response without a transferred size has the size of its data.
+        // If the transferred size of a response is unknown, the size of its data counts.
         "SizeAssertion.response_data" => (Field::Body, Needs::HEADERS | Needs::BODY),
         "SizeAssertion.response_code" => (Field::Code, Needs::empty()),
         "SizeAssertion.response_message" => (Field::Message, Needs::empty()),

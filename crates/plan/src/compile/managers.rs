@@ -1,5 +1,5 @@
-//! Cookie Manager, Cache Manager and other managers that apply to a sampler. If several of a kind are in scope, the
-//! outermost one is used, because in JMeter the manager added last replaces earlier ones.
+//! Cookie Manager, Cache Manager and other managers that apply to a sampler. If several managers of a kind are in
+//! scope, the outermost manager is used, because in JMeter the manager added last replaces earlier managers.
 
 use jmx::ElementId;
 

@@ -18,7 +18,8 @@ enum Step {
 
 fn steps(schedule: &str) -> Result<Vec<Step>, String> {
     match schedule.parse::<i32>() {
-        // A plain number instead of a schedule starts that many users at once, with an hour to end.
+        // A plain number instead of a schedule starts that many users evenly within one second; the users must end
+        // within an hour.
         Ok(users) => {
             let rate = Step::Rate(f64::from(users));
             let even = |duration| Step::Arrivals { random: false, duration };

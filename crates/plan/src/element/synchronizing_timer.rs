@@ -1,7 +1,7 @@
 //! Synchronizing Timer: users wait until a number of users has arrived.
 //!
-//! A size of 0 means all users of the group. If the run has several processes, each process releases its own users
-//! in groups of its share of the size.
+//! A size of 0 means all users of the group. If the run has several processes, each process releases its own users as
+//! soon as its share of the number has arrived.
 
 use jmx::ElementId;
 

@@ -1,4 +1,5 @@
-//! Embedded resources of an HTTP Request: whether they are downloaded, how many in parallel, and which ones.
+//! Embedded resources of an HTTP Request: the settings that decide whether resources are downloaded, which resources,
+//! and how many in parallel.
 
 use std::sync::Arc;
 

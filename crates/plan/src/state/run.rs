@@ -196,7 +196,7 @@ impl RunState {
         self.started_ms
     }
 
-    /// Returns the scheduled times of a group's Precise Throughput Timers, and this process's share of them.
+    /// Returns the scheduled times of a group's Precise Throughput Timers, and this process's share of these times.
     pub(crate) fn moments(&self, group: GroupId) -> Option<(&Mutex<Option<Moments>>, Deal)> {
         self.groups.get(group.at()).map(|group| (&group.moments, group.deal))
     }

@@ -177,7 +177,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Returns a property, and the element that defines it: the nearest one with a non-empty value.
+    /// Returns a property, and the element that defines it: the nearest element with a non-empty value.
     fn find<'a>(&self, ctx: &Context<'a>, name: &str) -> Option<(ElementId, &'a Prop)> {
         let mut last = None;
         for id in &self.chain {

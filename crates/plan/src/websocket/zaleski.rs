@@ -59,7 +59,7 @@ pub enum Verdict {
     Wait,
     /// The sample is done.
     Done,
-    /// The sample is done, and the connection is closed at once with status 1000.
+    /// The sample is done, and the connection is closed immediately with status 1000.
     DoneAndClose,
 }
 

@@ -65,7 +65,7 @@ impl LineFormat {
         }
         let mut percentiles: Vec<f32> = Vec::new();
         for percent in &target.percentiles {
-            // Percentages with the same two-digit text count as one; the last of them is kept.
+            // If several percentages have the same two-digit text, only the last percentage is kept.
             percentiles.retain(|other| short(*other) != short(*percent));
             percentiles.push(*percent);
         }

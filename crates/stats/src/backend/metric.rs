@@ -38,8 +38,8 @@ pub struct Windows {
     pub size: usize,
     /// Number of values in a window in the mode `timed`: the property `backend_metrics_large_window`.
     pub large: usize,
-    /// True if `backend_metrics_window_mode` is `timed`: all windows but the one for percentiles over all samples are
-    /// cleared after each interval.
+    /// True if `backend_metrics_window_mode` is `timed`: all windows except the window for percentiles over all samples
+    /// are cleared after each interval.
     pub timed: bool,
     /// Formula for percentiles: the property `backend_metrics_percentile_estimator`.
     pub estimator: Estimator,

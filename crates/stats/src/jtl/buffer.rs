@@ -1,4 +1,4 @@
-//! A sliding window over the text of a file, for readers that need a whole row or tag at once.
+//! A sliding window over the text of a file, for readers that need a whole row or tag in memory.
 //!
 //! The window grows while a row does not fit, up to [`MOST_ROW`]. Consumed bytes make room for new ones. Cost: each
 //! byte is copied once, and a second time if its row crosses the end of the window.

@@ -16,7 +16,7 @@ use super::read::ReadError;
 const HEAD: usize = 4096;
 /// The first bytes of a gzip file.
 const GZIP: &[u8] = &[0x1f, 0x8b];
-/// Number of bytes that are read at once.
+/// Number of bytes per read.
 const BLOCK: usize = 64 << 10;
 
 /// The decoded text of a file.

@@ -180,8 +180,8 @@ impl<R: Read> Elements<R> {
                 b'/' => self.end_tag(length),
                 _ => self.start_tag(length)?,
             };
-            // If a new sample shows that the open one is torn, the torn one is reported first and the new tag is not
-            // consumed yet.
+            // If a new sample shows that the open sample is torn, the torn sample is reported first, and the new tag is
+            // not consumed yet.
             if !matches!(next, Some(Next::Torn(_))) {
                 self.consume(length);
             }

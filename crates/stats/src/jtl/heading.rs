@@ -7,7 +7,7 @@ use super::columns::Columns;
 use super::read::{COLUMNS, LONGEST_HEADING};
 use super::rows::split;
 
-/// Delimiters that are tried in addition to the one in the properties.
+/// Delimiters that are tried in addition to the delimiter in the properties.
 pub(super) const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
 /// Names and delimiter of a heading line.
@@ -32,7 +32,7 @@ impl Heading {
             let cells = split(line, delimiter)?;
             Some((known(cells.iter().map(Vec::as_slice))?, Self::made(&cells, delimiter)))
         });
-        // The delimiter with the most known names wins, and the first one among equals.
+        // The delimiter with the most known names wins; among equal delimiters, the first one.
         found.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|best| best.1)
     }
 
@@ -51,8 +51,8 @@ impl Heading {
         Self { names, delimiter: columns.delimiter }
     }
 
-    /// Returns the expected heading for a file that begins with a row instead of a heading. The delimiter is the
-    /// one that divides this row best.
+    /// Returns the expected heading for a file that begins with a row instead of a heading. Chooses the delimiter that
+    /// divides this row best.
     pub(super) fn without(line: &[u8], columns: &Columns) -> Self {
         let made = Self::expected(columns);
         // The line may end inside quotes.

@@ -159,7 +159,7 @@ struct Split {
 enum Found {
     Row(usize),
     Empty(usize),
-    /// The first line of a row with invalid quotes: a quote that is not closed, or a character behind a closing quote.
+    /// The first line of a row with invalid quotes: a quote that is not closed, or a character after a closing quote.
     Torn(usize),
     /// The text does not contain the end of the row.
     More {

@@ -161,7 +161,7 @@ impl std::fmt::Display for Why {
 }
 
 impl Left {
-    /// Counts an unreadable row; the first one also sets `first_line` and `why`.
+    /// Counts an unreadable row; the first unreadable row also sets `first_line` and `why`.
     pub fn add(&mut self, line: u64, why: Why) {
         self.odd += 1;
         if self.odd == 1 {
@@ -402,8 +402,8 @@ fn each_sample(
 struct Form {
     names: usize,
     places: Places,
-    /// True if the file has a heading, or a row without one was read. Before that, columns beyond the known ones may be
-    /// variables.
+    /// True if the number of columns is known, because the file has a heading or a first row was read. Before that,
+    /// columns after the known columns may be variables.
     has_heading: bool,
 }
 
@@ -467,7 +467,7 @@ fn each_row(
     let mut form = first_form(&mut rows, expected)?;
     let has_heading = form.has_heading;
     let (mut left, mut open, mut is_heading) = (Left::default(), None, has_heading);
-    // Offset of the row at which the delimiter changed last. It changes at most once per row.
+    // Offset of the row at which the delimiter changed last. The delimiter changes at most once per row.
     let mut switched = None;
     while let Some(row) = rows.next()? {
         if std::mem::replace(&mut is_heading, false) {

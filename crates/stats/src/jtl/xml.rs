@@ -149,8 +149,8 @@ fn push_hex(number: u32, out: &mut Vec<u8>) {
 }
 
 /// Appends a name as XStream escapes it: `_` is doubled, `$` becomes `_-`. From the first of these characters or the
-/// first non-ASCII character on, characters that XML names do not allow are replaced by their code; earlier ones are
-/// not.
+/// first non-ASCII character on, characters that XML names do not allow are replaced by their code; earlier characters
+/// are not.
 fn push_name(name: &str, out: &mut Vec<u8>) {
     let odd = |c: char| c == '$' || c == '_' || c <= '\u{1b}' || c >= '\u{7f}';
     let Some(first) = name.find(odd) else { return out.extend_from_slice(name.as_bytes()) };

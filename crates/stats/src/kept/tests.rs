@@ -113,8 +113,8 @@ fn what_finds_no_room_is_kept_later() {
     );
 }
 
-/// Of 64 000 samples in a second, the randomly chosen ones are spread evenly: about as many from the first half as from
-/// the second.
+/// Of 64 000 samples in a second, the randomly chosen samples are spread evenly: about as many from the first half as
+/// from the second.
 #[test]
 fn those_at_random_are_not_the_first() {
     let mut recorder = begun();

@@ -20,7 +20,7 @@ pub struct Handshakes {
     pub full: u64,
     pub resumed: u64,
     pub failed: u64,
-    /// Largest number of TLS handshakes per second in any second: full, resumed and failed ones.
+    /// Largest number of TLS handshakes per second in any second; full, resumed and failed handshakes count.
     pub per_s_peak: f64,
     /// Time from the end of the TCP handshake to the end of the TLS handshake, in ms.
     pub time: Spread,

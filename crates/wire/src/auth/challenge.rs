@@ -1,5 +1,5 @@
-//! Parser of authentication challenges: each header line is one scheme with parameters, split as HttpClient's parser
-//! does.
+//! Parser of authentication challenges: each header line is one scheme with parameters, split as in HttpClient's
+//! parser.
 
 /// An authentication challenge of a server or proxy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

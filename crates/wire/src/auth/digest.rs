@@ -102,8 +102,8 @@ impl Digest {
     }
 }
 
-/// Chooses the strongest supported `qop` that the server offers; [`Protection::Old`] if it offers none, `None` if it
-/// offers only unsupported ones.
+/// Chooses the strongest supported `qop` that the server offers; [`Protection::Old`] if the server offers no `qop`,
+/// `None` if it offers only unsupported values.
 fn covers(offered: Option<&str>, message: &Message<'_>) -> Option<Protection> {
     let Some(offered) = offered else { return Some(Protection::Old) };
     let offers = |word: &str| offered.split(',').any(|one| one.trim().eq_ignore_ascii_case(word));

@@ -38,7 +38,7 @@ fn validate_2109(cookie: &Parsed<'_>, host: &str) -> Result<(), Rejected> {
     if domain == host {
         return Ok(());
     }
-    // The domain must begin with a dot and contain another one; the host may have only one label before the domain.
+    // The domain must begin with a dot and contain another dot; the host may have only one label before the domain.
     let inner = domain.strip_prefix('.').ok_or(Rejected::Domain)?;
     let embedded = inner.find('.').is_some_and(|at| at + 1 < inner.len());
     let before = host.strip_suffix(domain).ok_or(Rejected::Domain)?;

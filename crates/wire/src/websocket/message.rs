@@ -46,7 +46,7 @@ pub enum Violation {
     LongControl,
     /// A continuation frame arrived, but no message has begun.
     UnexpectedContinuation,
-    /// A new message began before the previous one was complete.
+    /// A new message began before the previous message was complete.
     MissingContinuation,
     TooLarge,
     Utf8,

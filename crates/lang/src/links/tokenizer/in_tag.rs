@@ -100,7 +100,7 @@ impl Reader<'_> {
     pub(super) fn unquoted(&mut self, page: &mut impl Visitor) -> Result<(), Thrown> {
         self.value.clear();
         let from = self.next - 1;
-        // The character may consist of more bytes than the one that was read.
+        // The character may consist of more than the byte that was read.
         let first = self.input[from..].chars().next().unwrap_or(' ');
         self.value.push(first);
         self.next = from + first.len_utf8();

@@ -14,7 +14,7 @@ const IN_MEMORY: u64 = 256 << 20;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// Message about a file that cannot be read, as in JMeter if JMeter has one.
+/// Message about a file that cannot be read; JMeter's message if JMeter has one.
 pub(super) type Problem = String;
 
 /// Format of the lines of a data file.

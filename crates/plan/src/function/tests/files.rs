@@ -54,7 +54,7 @@ fn rows_of_a_file_are_shared_and_stay_until_the_next() {
     assert_eq!(world.eval(&next), "");
     assert_eq!(row(&mut world), ["bob", ""]);
     assert_eq!(world.eval(&beyond), "|");
-    // Another user gets the next row; after the last row, the first one follows.
+    // Another user gets the next row; after the last row, reading restarts at the first row.
     let first = std::mem::take(&mut world.memory);
     assert_eq!(row(&mut world), ["last", ""]);
     world.memory = Memory::default();

@@ -118,7 +118,7 @@ impl<'a> Iterator for Reader<'a> {
             return None;
         }
         let value = first(self.rest, 0).ok_or(KeyStoreError::Malformed);
-        // After a malformed BER value, the position of the next one is unknown.
+        // After a malformed BER value, the position of the next value is unknown.
         self.rest = value.as_ref().map_or(&[], |value| &self.rest[value.whole.len()..]);
         Some(value)
     }

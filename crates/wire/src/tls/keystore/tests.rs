@@ -193,7 +193,7 @@ fn too_many_rounds_are_refused() {
 
 #[test]
 fn changed_files_never_panic() {
-    // A PKCS#12 file without `MacData`, which would reject nearly all of these changes.
+    // A PKCS#12 file without `MacData`, because a `MacData` would reject nearly all of these changes.
     let mut bytes = file!("open.p12").to_vec();
     for at in 0..bytes.len() {
         for change in [0x01, 0x20, 0x80, 0xFF] {

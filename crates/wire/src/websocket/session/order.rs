@@ -99,7 +99,7 @@ impl Order {
     ///
     /// # Errors
     ///
-    /// The frame begins a message within another one.
+    /// The frame begins a message within another message.
     pub fn take(&mut self, frame: FrameFields, kind: Kind) -> Result<(), Misplaced> {
         self.compressed = self.compressed(frame);
         if frame.opcode.is_control() {
