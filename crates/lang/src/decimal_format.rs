@@ -259,8 +259,8 @@ impl Digits {
 }
 
 impl Affixes {
-    /// Parses one half of a pattern, up to its end or a semicolon. `number` is called for the digit symbols. It may be
-    /// called several times, because everything after the first digits is the suffix.
+    /// Parses one half of a pattern, up to its end or a semicolon. `number` is called for the digit symbols. This
+    /// function may be called several times, because everything after the first digits is the suffix.
     fn read(
         rest: &mut Peekable<Chars<'_>>,
         scale: &mut u32,

@@ -55,7 +55,7 @@ fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | 0x0C)
 }
 
-/// Returns true if the line ends in an odd number of backslashes, so that it continues.
+/// Returns true if the next line continues this line, because this line ends in an odd number of backslashes.
 fn continues(line: &[u8]) -> bool {
     line.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }

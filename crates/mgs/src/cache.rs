@@ -1,4 +1,4 @@
-//! Cache of sealed requests, for resending. It is bounded in bytes and evicts the least recently used entries.
+//! Cache of sealed requests, for resending. The cache is bounded in bytes and evicts the least recently used entries.
 //!
 //! Each sealer has its own cache and constant settings, so operation and body are a sufficient cache key. An entry is
 //! resent only while its time stamp is within the time window. A hit allocates nothing.

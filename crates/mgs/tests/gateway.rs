@@ -244,7 +244,7 @@ fn encryptions() -> Vec<Row> {
     all
 }
 
-/// Removes the gateway's tags for other kinds of keys, so that they keep their defaults: all tags must differ.
+/// Removes the gateway's tags for other kinds of keys, so that these tags keep their defaults: all tags must differ.
 fn only_kind_of_key(tagged: &Row, row: &Row) -> Row {
     let kind = row.client[0].1.split('-').next().unwrap_or_default();
     let mut own = tagged.clone();

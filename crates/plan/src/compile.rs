@@ -168,7 +168,7 @@ struct Walk<'a> {
     /// Elements that apply to samplers, one list per level of the tree, from the group's level down to the current
     /// level.
     levels: Vec<scope::Level>,
-    /// Enabled children of the Test Plan except groups. They also count as children of every group.
+    /// Enabled children of the Test Plan except groups. These children also count as children of every group.
     shared: Vec<ElementId>,
     /// Index in `Plan::groups` of each thread group compiled so far.
     groups: HashMap<ElementId, GroupId>,

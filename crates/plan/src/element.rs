@@ -179,7 +179,7 @@ pub(crate) fn sampler(
     })
 }
 
-/// Returns the parts of its own response that a sampler reads.
+/// Returns the parts of the response that the sampler itself reads.
 pub(crate) fn sampler_needs(kind: &SamplerKind) -> Needs {
     match kind {
         SamplerKind::Http(http) if http.resources.is_some() => {

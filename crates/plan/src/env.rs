@@ -31,8 +31,8 @@ pub struct Env<'a> {
     pub shared: &'a Shared,
     /// Reusable buffers and the random generator of the core.
     pub core: &'a mut Scratch,
-    /// Clock. It is read only when an expression needs the time, because reading it costs as much as evaluating a
-    /// short expression.
+    /// Clock of the evaluation, read only when an expression needs the time, because reading it costs as much as
+    /// evaluating a short expression.
     pub clock: &'a dyn WallClock,
 }
 

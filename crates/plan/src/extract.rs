@@ -1,7 +1,7 @@
 //! Post-processors that copy values of a result into variables.
 //!
 //! Post-processors run in the order of the plan, also for failed samples. Where JMeter logs an error and continues,
-//! they continue too; where JMeter throws an exception, the sample is lost as in JMeter. Nearly all of their cost is
+//! Throng does the same; where JMeter throws an exception, the sample is lost as in JMeter. Nearly all of their cost is
 //! searching. After the first samples, post-processors allocate memory only where their documentation says so.
 
 mod boundary;

@@ -130,7 +130,7 @@ struct Argument {
 pub(crate) struct Header {
     pub(crate) name: Template,
     pub(crate) value: Template,
-    /// True if the header comes from an outer Header Manager. It is not sent if an earlier header has the same
+    /// True if the header comes from an outer Header Manager. The header is not sent if an earlier header has the same
     /// name.
     pub(crate) inherited: bool,
 }

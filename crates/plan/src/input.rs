@@ -11,7 +11,7 @@ use std::path::Path;
 /// Maximum size in bytes of a file that is read in one piece.
 pub const MOST: u64 = 512 << 20;
 
-/// Opens a regular file for reading. Opening a folder also succeeds, but reading it fails, as usual.
+/// Opens a regular file for reading. Opening a folder also succeeds, but reading from the folder fails.
 ///
 /// # Errors
 ///

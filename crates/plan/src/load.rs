@@ -35,7 +35,7 @@ pub struct LoadSettings {
     pub iterations: Option<u32>,
 }
 
-/// Maximum number of concurrent users for a rate without its own `max_users`.
+/// Maximum number of concurrent users for a rate without the setting `max_users`.
 pub const MAX_USERS: u32 = 10_000;
 
 impl LoadOverrides {

@@ -32,8 +32,8 @@ impl Setting {
         }
     }
 
-    /// Returns the message about a value that JMeter replaces by 0 because it is not a number. `None` for a number,
-    /// and for an empty value where that is usual.
+    /// Returns the message about a value that JMeter replaces by 0 because it is not a number. `None` for a number, and
+    /// for an empty value of a setting other than the number of users or iterations.
     pub(crate) fn complaint(self, text: &str) -> Option<String> {
         let is_number = match self {
             Self::Threads | Self::RampUp | Self::Loops => parse_int(text).is_some(),

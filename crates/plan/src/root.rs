@@ -1,7 +1,8 @@
 //! Folders in which a plan may write files, fixed at the start of a run.
 //!
-//! Parts of a file name may come from a server. They can never lead out of the folder that the plan, its variables
-//! and the properties name, neither through `..` nor through an absolute path. Symbolic links are not checked.
+//! Parts of a file name may come from a server. These parts can never lead out of the folder that the plan, its
+//! variables and the properties name, neither through `..` nor through an absolute path. Symbolic links are not
+//! checked.
 
 use std::path::{Component, Path, PathBuf};
 

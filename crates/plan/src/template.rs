@@ -294,8 +294,8 @@ impl Template {
         Ok(())
     }
 
-    /// Returns the beginning of the value, as far as it does not depend on samples: literals, defined variables and
-    /// properties, up to the first part of another kind.
+    /// Returns the beginning of the value that does not depend on samples: literals, defined variables and properties,
+    /// up to the first part of another kind.
     pub fn known_start(&self, env: &mut Env<'_>) -> String {
         self.start_by(env, Vars::get)
     }
@@ -312,8 +312,7 @@ impl Template {
         compound.parts.iter().all(is_known).then(|| self.known_start(env))
     }
 
-    /// Returns the beginning of the value, as far as it stays constant during the run. Variables have their initial
-    /// values.
+    /// Returns the beginning of the value that stays constant during the run. Variables have their initial values.
     pub(crate) fn initial_start(&self, env: &mut Env<'_>) -> String {
         self.start_by(env, Vars::initial)
     }

@@ -149,7 +149,7 @@ pub struct Call {
     pub path_len: usize,
     /// Value of the `Host` header.
     pub authority: String,
-    /// Part of the path from `#` on, with the `#`; empty if none. It is sent only to a proxy.
+    /// Part of the path from `#` on, with the `#`; empty if none. Only a proxy gets this part.
     pub fragment: String,
     /// The user's header lines in the order of sending, each ending in CR LF, without the cookie manager's line.
     pub headers: Vec<u8>,

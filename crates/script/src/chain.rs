@@ -141,7 +141,8 @@ impl Checker<'_> {
     ) -> Result<Typed> {
         let Some(on) = on else {
             return match (name, args) {
-                // BeanShell's `print` ends the line. Groovy's `print` does not, which the log cannot show.
+                // BeanShell's `print` ends the line. Groovy's `print` does not end it, and the log has only whole
+                // lines.
                 ("print", [arg]) if !self.groovy() => self.print(arg),
                 ("println", [arg]) if self.groovy() => self.print(arg),
                 _ => Err(NotSimple::new(format!("the function {name}"))),

@@ -205,8 +205,8 @@ impl Checker<'_> {
         let last = body.iter().rposition(|stmt| !matches!(stmt, Stmt::Import(_)));
         for (at, stmt) in body.iter().enumerate() {
             if !reached {
-                // Groovy's compiler and BeanShell both accept unreachable statements. They are too rare to be supported
-                // here.
+                // Groovy's compiler and BeanShell both accept unreachable statements. Scripts with unreachable
+                // statements are too rare to be supported here.
                 return Err(NotSimple::new("unreachable statements"));
             }
             reached = self.step(stmt, tail && Some(at) == last, &mut found)?;

@@ -354,7 +354,7 @@ impl<'w> Parser<'w> {
         Some(name)
     }
 
-    /// Parses an expression as a statement. In Groovy it may be a call without parentheses.
+    /// Parses an expression as a statement. In Groovy the statement may be a call without parentheses.
     fn command(&mut self) -> Result<Node> {
         let value = self.expression()?;
         if self.language != Language::Groovy || self.fresh_line() {

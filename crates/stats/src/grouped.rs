@@ -58,8 +58,8 @@ pub fn seconds(ms: u64) -> String {
     if s >= 9.95 { format!("{} s", count(s.round() as u64)) } else { format!("{s:.1} s") }
 }
 
-/// Formats a percentage with up to three decimals. It is truncated and not rounded, so that less than 100 % is never
-/// shown as 100 %.
+/// Formats a percentage with up to three decimals. The percentage is truncated and not rounded, so that less than 100 %
+/// is never shown as 100 %.
 pub fn cut_percent(percent: f64) -> String {
     if percent > 0.0 && percent < 0.001 {
         return "<0.001%".into();

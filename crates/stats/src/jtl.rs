@@ -1,7 +1,8 @@
 //! JMeter's result files: writes rows as CSV or XML, and reads both.
 //!
-//! `Columns` determines which columns are written and how. It renders header and rows, or XML elements, into a byte
-//! buffer without allocating. `source` opens files and pipes, `stream` reads row by row, `read` reads a whole table.
+//! `Columns` determines which columns are written and how. `Columns` renders header and rows, or XML elements, into a
+//! byte buffer without allocating. `source` opens files and pipes, `stream` reads row by row, `read` reads a whole
+//! table.
 //!
 //! | module | holds |
 //! |---|---|

@@ -87,8 +87,9 @@ pub struct Texts<'a> {
 }
 
 /// A sample's random number, which decides whether the sample is stored: the samples with the smallest numbers of a run
-/// are stored. It is drawn when the sample begins, so that the response's head can be kept if the sample may be chosen.
-/// A draw stores the number in two bytes: the number of its leading zeros, and the ten bits after its first set bit.
+/// are stored. The number is drawn when the sample begins, so that the response's head can be kept if the sample may be
+/// chosen. A draw stores the number in two bytes: the number of its leading zeros, and the ten bits after its first set
+/// bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draw(u16);
 

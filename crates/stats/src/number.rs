@@ -14,7 +14,7 @@ pub struct Number {
     pub least: f64,
     /// Largest value; 0 without values.
     pub most: f64,
-    /// Number of values that are not numbers. They are counted in no other field.
+    /// Number of values that are not numbers. These values are counted in no other field.
     pub odd: u64,
 }
 

@@ -134,7 +134,7 @@ impl OpenSecond {
         if merged as u32 >= parts { self.close() } else { None }
     }
 
-    /// Ends the second if no part has come for some time.
+    /// Ends the second if no part has arrived within the time limit [`OVERDUE`].
     pub fn overdue(&mut self, now: Instant) -> Option<Closed> {
         let since = now.saturating_duration_since(self.arrived);
         if since > OVERDUE { self.close() } else { None }

@@ -59,7 +59,8 @@ pub struct Recorder {
     labels: Vec<Label>,
     /// Number of each label by its name.
     names: HashMap<Arc<str>, u32>,
-    /// Places for labels with samples since the last drain. Only the first `used` are in use, the others are empty.
+    /// Places for labels with samples since the last drain. Only the first `used` places are in use; the other places
+    /// are empty.
     places: Vec<Place>,
     used: usize,
     pages: Pages,
@@ -157,7 +158,7 @@ impl Recorder {
         }
     }
 
-    /// Starts a minute: the slowest sample of each label is searched anew.
+    /// Starts a minute: the search for the slowest sample of each label restarts.
     #[cold]
     fn begin_minute(&mut self, at_ms: i64) {
         self.minute_ends = (at_ms.div_euclid(MINUTE_MS) + 1) * MINUTE_MS;

@@ -48,7 +48,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// True if the sample failed before a connection was open, so that it cannot have reused one.
+    /// True if the sample failed before a connection was open, so that it cannot have reused a connection.
     pub fn is_without_connection(self) -> bool {
         matches!(
             self,

@@ -1,10 +1,10 @@
 //! The measurements of an interval: sparse, mergeable, reusable.
 //!
 //! A snapshot contains only labels that occurred. Merging is by name, because core-local numbers have no meaning
-//! elsewhere. It is commutative and associative except for the order of labels. A snapshot passed to `Recorder::drain`
-//! keeps the memory of its lists. Any serde format can transport it to another process, also compact formats without
-//! field names (fields are in order, maps include their length). Unknown counters of a newer or older program are
-//! ignored.
+//! elsewhere. Merging is commutative and associative except for the order of labels. A snapshot passed to
+//! `Recorder::drain` keeps the memory of its lists. Any serde format can transport it to another process, also compact
+//! formats without field names (fields are in order, maps include their length). Unknown counters of a newer or older
+//! program are ignored.
 mod reading;
 
 use std::collections::HashMap;
@@ -299,8 +299,8 @@ impl LabelDelta {
     }
 }
 
-/// Index of a snapshot's labels by name, separately for requests and transactions. It is extended as the list of labels
-/// grows. Because the list may be reordered, each position found in the index is checked against the list.
+/// Index of a snapshot's labels by name, separately for requests and transactions. The index is extended as the list of
+/// labels grows. Because the list may be reordered, each position found in the index is checked against the list.
 #[derive(Clone, Debug, Default)]
 struct Places {
     of: [HashMap<Arc<str>, usize>; 2],

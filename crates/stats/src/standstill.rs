@@ -71,7 +71,7 @@ mod tests {
         let split: [&[(u32, u32, u64)]; 3] =
             [&[(0, 0, 0), (0, 1, 250)], &[(0, 0, 240), (0, 1, 0)], &[(0, 0, 0), (0, 1, 0)]];
         assert_eq!(seconds(split), [0, 240, 0]);
-        // Two seconds apart, they are different stalls.
+        // Stalls that are two seconds apart are different stalls.
         let apart: [&[(u32, u32, u64)]; 3] =
             [&[(0, 0, 0), (0, 1, 250)], &[(0, 0, 0), (0, 1, 0)], &[(0, 0, 240), (0, 1, 0)]];
         assert_eq!(seconds(apart), [0; 3]);

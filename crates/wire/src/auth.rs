@@ -1,8 +1,9 @@
 //! HTTP authentication (`WWW-Authenticate`, `Proxy-Authenticate`) as HttpClient 4.5 does it: Basic and Digest.
 //!
-//! A [`Dialogue`] is the state of one authentication with a server or a proxy. It reads responses and writes the header
-//! line of the next request. Servers may send anything: a challenge that cannot be parsed ends the dialogue, and the
-//! sampler gets the 401 or 407 response as its result. A dialogue costs nothing while no server asks for credentials.
+//! A [`Dialogue`] is the state of one authentication with a server or a proxy. A dialogue reads responses and writes
+//! the header line of the next request. Servers may send anything: a challenge that cannot be parsed ends the dialogue,
+//! and the sampler gets the 401 or 407 response as its result. A dialogue costs nothing while no server asks for
+//! credentials.
 
 mod challenge;
 mod digest;

@@ -19,7 +19,7 @@ use parse::Parsed;
 use std::cmp::Reverse;
 use std::fmt;
 
-/// Destination of a request, as far as cookies depend on it.
+/// The parts of a request's destination that cookies depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin<'a> {
     pub host: &'a str,

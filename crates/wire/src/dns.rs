@@ -134,7 +134,7 @@ pub fn read(id: u16, name: &Name, message: &[u8], whole: bool) -> Result<Answer,
     }
     let (asked, found) = match records {
         Ok(records) => records,
-        // A truncated DNS message is used as far as it can be parsed.
+        // If a truncated DNS message cannot be parsed, the response has no answer.
         Err(Malformed) if truncated => return Ok(Answer::Nothing),
         Err(Malformed) => return Err(Malformed),
     };

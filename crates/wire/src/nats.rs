@@ -1,8 +1,8 @@
 //! Client side of the NATS protocol: lines that end in `\r\n`, some of them followed by a payload.
 //!
-//! [`next`] parses the first operation of the server in the input, or asks for more bytes. It keeps no state, so the
-//! input may be split anywhere. Lines and payloads are bounded. The content of `INFO` is JSON, which the caller parses.
-//! Message headers are not supported: a server sends them only to clients that announce support.
+//! [`next`] parses the first operation of the server in the input, or asks for more bytes. The function keeps no state,
+//! so the input may be split anywhere. Lines and payloads are bounded. The content of `INFO` is JSON, which the caller
+//! parses. Message headers are not supported: a server sends them only to clients that announce support.
 
 #[cfg(test)]
 mod tests;

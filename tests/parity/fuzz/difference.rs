@@ -24,8 +24,8 @@ impl Difference {
         }
         let ended = throng.get(END).cloned();
         if let (Some(jmeter), Some(ended)) = (jmeter.get(END), &ended) {
-            // Both programs refused the plan, so their messages are not compared. It is a difference if only one of
-            // them never ended.
+            // Both programs refused the plan, so their messages are not compared. If only one of the programs never
+            // ended, that is a difference.
             let refused = |text: &str| !text.starts_with("did not end");
             if refused(jmeter) == refused(ended)
                 && !ended.starts_with("exit a signal")

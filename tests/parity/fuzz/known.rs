@@ -1,8 +1,8 @@
 //! Known causes of differences, each with the place that documents it.
 //!
-//! A rule examines the smallest plan and its difference. It is as narrow as its cause: it does not match a plan with
-//! the same elements that differs in another way. Plans that Throng refuses before it sends anything are sorted out
-//! before shrinking.
+//! A rule examines the smallest plan and its difference. The rule is as narrow as its cause: it does not match a plan
+//! with the same elements that differs in another way. Plans that Throng refuses before it sends anything are sorted
+//! out before shrinking.
 
 use crate::difference::Difference;
 use crate::tree::{Element, Property};

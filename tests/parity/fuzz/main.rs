@@ -1,8 +1,8 @@
 //! Compares Throng with JMeter 5.6.3 on random small plans; its `README.md` describes the usage.
 //!
 //! Plans are generated from a seed (`grammar.rs`) and run by both programs against the target of the parity cases
-//! (`engines.rs`). They are compared like the parity cases, and shrunk if they differ (`shrink.rs`). Differences with a
-//! known cause are counted by cause (`known.rs`).
+//! (`engines.rs`). The outcomes are compared like the outcomes of parity cases, and a plan is shrunk if its outcomes
+//! differ (`shrink.rs`). Differences with a known cause are counted by cause (`known.rs`).
 
 mod around;
 mod controllers;

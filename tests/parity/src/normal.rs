@@ -238,7 +238,7 @@ fn time(field: &str, rules: &Rules) -> String {
     }
 }
 
-/// Masks a number as `_`; other text is kept, because it is a finding.
+/// Masks a number as `_`; other text is kept, so that it shows as a difference.
 pub fn digits_masked(field: &str) -> String {
     if !field.is_empty() && field.bytes().all(|b| b.is_ascii_digit()) {
         "_".to_owned()

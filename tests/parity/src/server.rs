@@ -125,7 +125,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.shared.ended.store(true, Ordering::SeqCst);
-        // A further connection wakes the thread that accepts, so that it ends.
+        // A further connection wakes the accepting thread, so that the thread ends.
         let _ = TcpStream::connect(self.address);
     }
 }

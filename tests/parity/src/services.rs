@@ -27,7 +27,7 @@ pub(crate) struct Services {
 impl Services {
     /// Starts the services that the files in `work` and the rules demand.
     pub(crate) fn start(rules: &Rules, work: &Path, programs: &Programs, recording: bool) -> Self {
-        // A port without a listener, for refused connections. It stays held until the case ends.
+        // A port without a listener, for refused connections. The port stays reserved until the case ends.
         let closed = Closed::hold();
         let server = Server::start(work, &[("closed", closed.port.to_string())]);
         let front = rules.tls.as_deref();

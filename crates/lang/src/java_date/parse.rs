@@ -172,7 +172,7 @@ fn read_item<'t>(item: &Item, fixed: bool, text: &'t str, fields: &mut Fields) -
     }
 }
 
-/// Parses the items of an optional section. If they do not fit, consumes nothing and sets no field.
+/// Parses the items of an optional section. If the text does not fit the items, consumes nothing and sets no field.
 fn read_optional<'t>(items: &[Item], text: &'t str, fields: &mut Fields) -> &'t str {
     let mut tried = fields.clone();
     match read_items(items, text, &mut tried) {

@@ -6,7 +6,7 @@ use jiff::tz::{Offset, TimeZone};
 use super::parse::{Defaults, Parsed, Rest};
 use super::{FIELDS, Field, Week};
 
-/// Error: the date cannot be parsed. It has no details, because callers need none.
+/// Error: the date cannot be parsed. The error has no details, because callers need none.
 pub(super) struct Unreadable;
 
 pub(super) type Read<T> = Result<T, Unreadable>;

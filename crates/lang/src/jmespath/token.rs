@@ -10,7 +10,7 @@ use super::parse::Problem;
 pub(super) enum Kind {
     /// A name without quotation marks.
     Name,
-    /// `true`, `false` or `null`. They can be used as names, except as names of functions.
+    /// `true`, `false` or `null`. The three words can be used as names, except as names of functions.
     Constant,
     /// A name in quotation marks.
     Quoted,

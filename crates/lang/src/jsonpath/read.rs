@@ -19,7 +19,7 @@ const END: u8 = 0x1A;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable(pub String);
 
-/// The place of a text without quotes, which decides the characters that end the text.
+/// The position of a text without quotes in the document. The position decides which characters end the text.
 #[derive(Clone, Copy)]
 enum Stop {
     Never,

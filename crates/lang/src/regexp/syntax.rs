@@ -1,8 +1,8 @@
 //! Parses the Perl 5 dialect of Jakarta ORO 2.0.8, which JMeter uses.
 //!
-//! The parser accepts and rejects the same patterns as ORO, with the same messages. Two facts about ORO matter. It
+//! The parser accepts and rejects the same patterns as ORO, with the same messages. Two facts about ORO matter. ORO
 //! parses a pattern twice and keeps the modifiers of the first pass, so that `(?i)` anywhere applies to the whole
-//! pattern. It supports neither look-behind, possessive quantifiers, `\p{…}`, `\Q…\E` nor `\z`. Each parse takes one
+//! pattern. ORO supports neither look-behind, possessive quantifiers, `\p{…}`, `\Q…\E` nor `\z`. Each parse takes one
 //! pass. Nesting is limited, so that no pattern can exhaust the stack.
 
 use super::class::{Class, Set};

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::*;
 
 /// Patterns and texts for which this engine's groups differ from ORO's: groups inside a repeated group, which ORO
-/// clears or keeps by its own rules.
+/// clears or keeps by different rules.
 const KNOWN: &[(&str, &str)] =
     &[("(a*)*", "aab"), ("(a*)+", "aab"), ("((a)|(b))+", "ab"), ("(?:(a)|b)*", "ab")];
 

@@ -258,7 +258,8 @@ fn very_deep_pages_are_read_whole() {
 
 #[test]
 fn deep_soup_is_read_by_rules_that_hold() {
-    // For elements far up, the parser gets the name of another element. It must not rely on names that it got earlier.
+    // For elements beyond the parser's search limit, the tree reports the name of another element. The parser must not
+    // rely on names that it read earlier.
     const TAGS: [&str; 36] = [
         "div", "p", "span", "a", "b", "i", "nobr", "li", "ul", "dd", "dt", "form", "button",
         "table", "tbody", "tr", "td", "th", "caption", "colgroup", "select", "option", "optgroup",

@@ -30,7 +30,7 @@ impl<'t> Cursor<'t> {
         self.rest().starts_with(word)
     }
 
-    /// Consumes `word` if it comes next in the text; returns true if it did.
+    /// Consumes `word` if it comes next in the text; returns true if `word` was there.
     pub(super) fn skip(&mut self, word: &str) -> bool {
         let is_here = self.starts(word);
         if is_here {

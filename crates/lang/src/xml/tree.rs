@@ -1,8 +1,8 @@
 //! The tree of a document: nodes in document order, so that a node's number is its position.
 //!
 //! An element is followed by its namespace declarations, its attributes (from Xerces sorted by name), and its content.
-//! It stores the number after its last descendant, from which all axes are derived. Names and values are ranges of one
-//! text node.
+//! An element stores the number after its last descendant, from which all axes are derived. Names and values are ranges
+//! of one text node.
 
 use std::ops::Range;
 

@@ -34,7 +34,7 @@ fn ancestors(tree: &Tree, from: Option<NodeId>) -> impl Iterator<Item = NodeId> 
     std::iter::successors(from, |id| tree.parent(*id))
 }
 
-/// Returns the namespace declarations in scope of an element, its own first.
+/// Returns the namespace declarations in scope of an element: first the declarations of the element itself.
 fn namespaces(tree: &Tree, from: NodeId) -> Vec<NodeId> {
     let mut found: Vec<NodeId> = Vec::new();
     if tree.kind(from) != Kind::Element {

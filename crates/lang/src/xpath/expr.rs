@@ -146,7 +146,7 @@ impl Expr {
         }
     }
 
-    /// Returns true if the expression contains `position()` or `last()` outside of its own predicates.
+    /// Returns true if the expression contains `position()` or `last()` outside of the predicates in the expression.
     fn uses_position(&self) -> bool {
         match self {
             Self::Or(parts) | Self::And(parts) | Self::Union(parts) => {

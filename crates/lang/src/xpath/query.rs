@@ -45,7 +45,7 @@ impl Unusable {
 pub enum Selected {
     /// Number of nodes, from which the extractor's match number selects.
     Nodes(usize),
-    /// A string, number or boolean. It is the only match, whatever the match number.
+    /// A string, number or boolean. The value is the only match, whatever the match number.
     Single,
 }
 
@@ -131,7 +131,7 @@ impl XPath {
                 Evaluation::look(text.len() as u64 / 4)?;
                 found(Some(&text));
             } else {
-                // JMeter reads the first child of an element; if that is an element, it has no text.
+                // JMeter reads the first child of an element; if this child is an element, it has no text.
                 found(tree.value(tree.children(*id).next().unwrap_or(*id)));
             }
         }

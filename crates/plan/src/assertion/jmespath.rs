@@ -1,4 +1,4 @@
-//! JMESPath Assertion: checks that an expression has a value, and compares it.
+//! JMESPath Assertion: checks that an expression has a value, and compares the value.
 //!
 //! The expected value is compared as a string first and then as JSON, so that an expected value that is not JSON
 //! leads to Jackson's message. Each check parses the body anew, which allocates memory for all its values.

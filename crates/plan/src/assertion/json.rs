@@ -1,4 +1,5 @@
-//! JSON Assertion, and the older one of the jp@gc plug-ins: checks that a path has a value, and compares it.
+//! JSON Assertion, and the older JSON assertion of the jp@gc plug-ins: checks that a path has a value, and compares the
+//! value.
 //!
 //! A list passes if the list itself or one of its elements matches. Each check parses the body anew, which
 //! allocates memory for its arrays and objects.

@@ -45,7 +45,7 @@ pub(super) struct State {
 }
 
 impl Context<'_> {
-    /// Determines in advance what scripts anywhere in the plan need.
+    /// Determines, before elements are compiled, what the scripts of the whole plan need.
     pub(super) fn look_ahead(&mut self) {
         let doc = self.doc;
         let mut xml = doc.ids().filter(|id| doc.is_enabled(*id)).map(|id| doc.xml(id));

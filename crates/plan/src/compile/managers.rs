@@ -39,8 +39,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns the index of the gateway that the run's properties describe. It is added to the plan's table at its
-    /// first use.
+    /// Returns the index of the gateway that the run's properties describe. The gateway is added to the plan's table at
+    /// its first use.
     fn gateway_of_run(&mut self) -> Option<u32> {
         if let Some(known) = self.gateway_of_run.get() {
             return *known;

@@ -103,8 +103,8 @@ fn unknown(doc: &Document, id: ElementId) -> (Level, String) {
     }
 }
 
-/// Returns two hashes (FNV-1a, 64 bits): of the plan's XML together with all properties, and of the XML alone. They
-/// are the same on every machine.
+/// Returns two hashes (FNV-1a, 64 bits): of the plan's XML together with all properties, and of the XML alone. Both
+/// hashes are the same on every machine.
 pub(super) fn hashes(doc: &Document, settings: &Settings) -> (u64, u64) {
     let mut properties: Vec<_> = settings.properties.iter().collect();
     properties.sort();

@@ -1,9 +1,9 @@
 //! Concurrency Thread Group (bzm): keeps a number of concurrent users, which changes over time.
 //!
-//! The plug-in checks the time whenever one of its users ends, and otherwise once per second. It then starts the
-//! missing users and detects the end of the schedule. This file computes the times of these polls; the engine
-//! executes them. An invalid time or number of steps prevents the group from starting; an invalid target counts as
-//! 0.
+//! The plug-in checks the time whenever one of its users ends, and otherwise once per second. At each check, the
+//! plug-in starts the missing users and detects the end of the schedule. This file computes the times of these polls;
+//! the engine executes them. An invalid time or number of steps prevents the group from starting; an invalid target
+//! counts as 0.
 
 use jmx::ElementId;
 

@@ -1,5 +1,5 @@
-//! Precise Throughput Timer: random sample times, like those of independent people, but with an exact number per
-//! interval.
+//! Precise Throughput Timer: random sample times, like the request times of independent people, but with an exact
+//! number of samples per interval.
 //!
 //! For each interval of `duration` seconds, sample times are drawn from a uniform distribution with Java's
 //! generator, so that a seed gives the same times as in JMeter. As in JMeter, the first timer that a group reaches
@@ -18,8 +18,8 @@ use crate::function::Level;
 use crate::state::Deal;
 use crate::template::Template;
 
-/// Maximum number of sample times per interval. They take 400 MB of memory, and drawing them blocks a core for some
-/// seconds.
+/// Maximum number of sample times per interval. This number of times takes 400 MB of memory, and drawing the times
+/// blocks a core for some seconds.
 const MOST: f64 = 50e6;
 /// Maximum number of sample times in one sorting step; longer parts are first divided.
 const PART: usize = 256;

@@ -71,8 +71,8 @@ impl Timer {
         }
     }
 
-    /// Returns the delay in nanoseconds, never negative. It is 0 for a Synchronizing Timer and a Throughput Shaping
-    /// Timer, because the caller implements these waits.
+    /// Returns the delay in nanoseconds, never negative. The delay is 0 for a Synchronizing Timer and a Throughput
+    /// Shaping Timer, because the caller implements the waits of these timers.
     pub fn delay(&self, env: &mut Env<'_>) -> u64 {
         match self {
             Self::Constant(text) => from_ms(text.long(env)),

@@ -1,5 +1,4 @@
-//! Matches of a search. They are copied into one buffer, because variables may be overwritten while the matches are
-//! used.
+//! Matches of a search, copied into one buffer, because variables may be overwritten while the matches are used.
 
 use std::cell::RefCell;
 

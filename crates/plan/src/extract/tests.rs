@@ -1,5 +1,5 @@
-//! Compares extractors and assertions with the recorded outcomes of JMeter's own; `tests/data/README.md` describes
-//! the recording.
+//! Compares the outcomes of extractors and assertions with recorded outcomes of JMeter's elements;
+//! `tests/data/README.md` describes the recording.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Functions with random values: `__Random`, `__RandomString`, `__UUID`. They use the core's generator.
+//! Functions with random values: `__Random`, `__RandomString`, `__UUID`. The functions use the core's generator.
 
 use std::fmt::Write;
 

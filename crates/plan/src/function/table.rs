@@ -10,7 +10,7 @@ use crate::script::Language;
 
 /// Returns the function of this name, if there is one.
 pub(crate) fn find(name: &str) -> Option<&'static Spec> {
-    // Most names are names of variables, which begin differently.
+    // Nearly all other names belong to variables, and most variables do not begin with two underscores.
     if !name.starts_with("__") {
         return None;
     }

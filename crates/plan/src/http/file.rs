@@ -23,7 +23,7 @@ const MOST: usize = 512 << 20;
 #[derive(Debug)]
 pub(super) struct FileArgument {
     pub(super) path: Template,
-    /// Name of the parameter. If a single file has no name, it is the whole body.
+    /// Name of the parameter. If the only file has no parameter name, the file is the whole body.
     pub(super) name: Template,
     pub(super) mime: Template,
 }

@@ -370,7 +370,8 @@ pub(super) fn thrown(env: &mut Env<'_>) -> Result<(), Unsendable> {
     }
 }
 
-/// Decodes a host name. If it is not valid, HttpClient takes it from the authority with escape sequences resolved.
+/// Decodes a host name. If the name is not a valid host, HttpClient takes the host from the URL's authority, with
+/// escape sequences resolved.
 fn percent_decoded(name: &str) -> String {
     let mut decoded = String::new();
     // All escape sequences are valid after `verify`.

@@ -1,4 +1,4 @@
-//! Memory of elements for one user. It occupies 16 bytes until an element uses it.
+//! Memory of elements for one user. The memory of a user occupies 16 bytes until an element uses it.
 
 use crate::element::counter::UserCounter;
 use crate::element::csv_data_set::Handle;

@@ -1,4 +1,4 @@
-//! Parser of expressions. It reproduces JMeter's parser with its peculiarities, because plans rely on them.
+//! Parser of expressions. The parser reproduces JMeter's parser with its peculiarities, because plans rely on them.
 //!
 //! - A string is scanned for `${`. The rest up to `}` is a variable, or up to `(` a function if a function of that
 //!   name exists. An unknown function is a variable whose name contains parentheses.

@@ -250,8 +250,8 @@ impl Reader {
         if self.word(ctx, "type", "PingPong") == "Pong" { Act::Pong } else { Act::PingPong }
     }
 
-    /// Returns the comparison of a filter. If it is a pattern, the `bool` is true if the pattern must match the whole
-    /// string.
+    /// Returns the comparison of a filter. If the comparison is a pattern, the `bool` is true if the pattern must match
+    /// the whole string.
     fn comparison(&self, ctx: &mut Context<'_>) -> Result<(Comparison, Option<bool>), String> {
         let word = self.word(ctx, "comparisonType", "IsPlain");
         let (not, bare) = match word.strip_prefix("Not") {

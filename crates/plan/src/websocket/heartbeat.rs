@@ -1,8 +1,8 @@
 //! A heartbeat that the engine sends on a connection, whatever its user is doing.
 //!
 //! In a plan, the heartbeat is a Simple Config Element with properties of Throng, which JMeter loads, shows and
-//! ignores. It applies to the samplers in its scope that open a connection; if several are in scope, the nearest
-//! applies.
+//! ignores. The heartbeat applies to the samplers in its scope that open a connection; if several are in scope, the
+//! nearest applies.
 
 use jmx::ElementId;
 

@@ -125,7 +125,7 @@ impl<'de> Visitor<'de> for Read<'_> {
 }
 
 impl Bins {
-    /// Appends a bin. It must lie above all others, and its count must not be zero.
+    /// Appends a bin. The new bin must lie above all bins of the list, and its count must not be zero.
     #[inline]
     pub(crate) fn push(&mut self, bin: u32, count: u64) {
         self.change(|list| {

@@ -95,7 +95,7 @@ pub(super) struct Elements<R> {
     blanks: Option<usize>,
     some: bool,
     has_root: bool,
-    /// True if the root element has ended. Then text after it is counted in `stray`.
+    /// True if the root element has ended. Text after the root element is counted in `stray`.
     is_behind: bool,
     pub(super) stray: Stray,
 }

@@ -78,7 +78,8 @@ pub struct Left {
     pub why: Option<Why>,
     /// True if the file is compressed, and its compressed data are damaged or truncated.
     pub is_damaged: bool,
-    /// True if the file contains timestamps in seconds instead of milliseconds. They were converted to milliseconds.
+    /// True if the file contains timestamps in seconds instead of milliseconds. These timestamps were converted to
+    /// milliseconds.
     pub in_seconds: bool,
 }
 

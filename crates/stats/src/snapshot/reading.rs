@@ -12,8 +12,8 @@ use serde::de::{DeserializeSeed, Error, SeqAccess, Visitor};
 use super::{LabelDelta, Snapshot};
 use crate::hist::Read;
 
-/// Reads a snapshot in postcard format into `into` and replaces its content. It is compiled in this crate to get this
-/// crate's optimization level.
+/// Reads a snapshot in postcard format into `into` and replaces its content. The function is compiled in this crate to
+/// get this crate's optimization level.
 pub fn read(bytes: &[u8], into: &mut Snapshot) -> Result<(), postcard::Error> {
     Into(into).deserialize(&mut postcard::Deserializer::from_bytes(bytes))
 }

@@ -22,8 +22,8 @@ pub struct Answers {
     /// Percentage of checked responses that were as expected; `None` if no response was checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checks_percent: Option<f64>,
-    /// Labels with checked responses, the lowest percentage first. The list includes transactions that have assertions
-    /// themselves; the sums above do not.
+    /// Labels with checked responses, the lowest percentage first. The list includes transactions with assertions; the
+    /// sums above do not include transactions.
     pub labels: Vec<OfLabel>,
     /// Number of all requests.
     #[serde(skip)]

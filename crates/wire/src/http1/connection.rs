@@ -7,7 +7,7 @@
 use super::{Decoder, Error, Event, Head, Limits, Memo};
 use crate::session::{BeginResult, Capacity, Session, SessionEvent, Ticket};
 
-/// The kind of a request, as far as it decides how the response is parsed.
+/// The kind of a request, which decides how the response is parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Plain,

@@ -1,4 +1,4 @@
-//! Errors of parsing a response. They are small and `Copy`, so that a failed response allocates nothing.
+//! Errors of parsing a response. The errors are small and `Copy`, so that a failed response allocates nothing.
 
 use std::fmt;
 

@@ -1,7 +1,7 @@
 //! A TLS connection after its handshake: application data, alerts, tickets, key updates.
 //!
-//! Such a connection holds two keys and, for TLS 1.3, the state of rustls for tickets and key updates. It has no
-//! buffers, except for a handshake message that the peer splits over records.
+//! An established connection holds two keys and, for TLS 1.3, the state of rustls for tickets and key updates. The
+//! connection has no buffers, except for a handshake message that the peer splits over records.
 
 use super::Error;
 use super::record::{self, ALERT, DATA, HANDSHAKE, Keys};

@@ -1,7 +1,7 @@
 //! One frame: parsing of its head, and writing of whole frames (RFC 6455, section 5.2).
 //!
 //! Parsing is lenient: it reports reserved bits, unknown opcodes and overlong lengths as they are. Judging them is left
-//! to the caller, because a load generator must report what a server sent. Heads have 2 to 14 bytes. They are parsed
+//! to the caller, because a load generator must report what a server sent. Heads have 2 to 14 bytes. Heads are parsed
 //! without copying, and written without allocating if the output has capacity.
 
 use std::fmt;

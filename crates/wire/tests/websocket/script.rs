@@ -3,7 +3,7 @@
 use wire::websocket::message::{Assembler, Event, Role, Rules, Violation};
 use wire::websocket::{Opcode, apply_mask, push_head};
 
-/// A frame of a test case. It is masked if the reader is a server.
+/// A frame of a test case. The frame is masked if the reader is a server.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
     pub(crate) fin: bool,

@@ -90,9 +90,9 @@ impl DealtFile {
         self.pass(path, &mut |_, _| Ok(()))
     }
 
-    /// Copies the file into several files. Each file gets its own lines, and blank lines in place of the others.
-    /// `owner` returns the index of the target file for a line number, from 0. This takes one pass, whatever the
-    /// number of files.
+    /// Copies the file into several files. Each target file gets the lines that belong to it, and a blank line in place
+    /// of every other line. `owner` returns the index of the target file for a line number, from 0. This takes one
+    /// pass, whatever the number of files.
     ///
     /// # Errors
     ///

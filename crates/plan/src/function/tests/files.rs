@@ -72,7 +72,8 @@ fn a_csv_file_has_an_alias_and_a_place_beside_the_plan() {
     let (log, _) = std::sync::mpsc::channel();
     world.shared = Arc::new(Shared::new([("csvread.delimiter", ";")], &folder.0, log));
     assert_eq!([&read, &open, &read].map(|text| world.eval(text)), ["", "", "b"]);
-    // The only open file is used if a name is missing. It is opened again and then has separate rows.
+    // A call without a file name uses the only open file. The file is opened a second time for this call, with separate
+    // rows.
     assert_eq!(world.eval(&first), "a");
 }
 

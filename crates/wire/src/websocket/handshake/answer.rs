@@ -1,9 +1,9 @@
 //! The server's answer to the upgrade request, judged as JMeter's WebSocket plug-in judges it.
 //!
-//! The status is judged as soon as the status line is complete, the headers when the head is complete. They are checked
-//! in this order: `Upgrade`, `Connection`, the presence of `Sec-WebSocket-Accept`, its value. Values are compared as a
-//! whole, so `Connection: keep-alive, Upgrade` is refused. A repeated header becomes a list, which matches nothing. If
-//! the server closes within the head, the head ends there.
+//! The status is judged as soon as the status line is complete, the headers when the head is complete. The headers are
+//! checked in this order: `Upgrade`, `Connection`, the presence of `Sec-WebSocket-Accept`, its value. Values are
+//! compared as a whole, so `Connection: keep-alive, Upgrade` is refused. A repeated header becomes a list, which
+//! matches nothing. If the server closes within the head, the head ends there.
 
 use std::fmt;
 

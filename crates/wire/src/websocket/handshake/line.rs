@@ -2,7 +2,7 @@
 //! ignored everywhere. Every byte from 0 to 0x20, the space character, is white space, and non-ASCII bytes become
 //! replacement characters.
 
-/// One line without its line feed. It may contain carriage returns, which readers must skip.
+/// One line without its line feed. The line may contain carriage returns, which readers must skip.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line<'b>(pub(super) &'b [u8]);
 
