@@ -128,14 +128,14 @@ pub(crate) struct JobFlags;
 impl JobFlags {
     /// The job is the first of an iteration.
     pub(crate) const FIRST: u8 = 1;
-    /// JMeter would by now trust the certificates of all servers.
+    /// JMeter would have disabled certificate checks by now, so Java must disable its checks, too.
     pub(crate) const TRUSTS: u8 = 2;
 }
 
 /// The job runs before users have variables.
 pub(crate) const NO_GROUP: u32 = 4294967295;
 
-/// The work of a job; below 16, a role's elements run in order of ids. before without ids reads the request.
+/// The work of a job. An act below 16 runs the elements in ids, in order; before without ids reads the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Act {

@@ -114,7 +114,7 @@ public final class Message {
     public static final class JobFlags {
         /** The job is the first of an iteration. */
         public static final int FIRST = 1;
-        /** JMeter would by now trust the certificates of all servers. */
+        /** JMeter would have disabled certificate checks by now, so Java must disable its checks, too. */
         public static final int TRUSTS = 2;
 
         private JobFlags() {
@@ -124,7 +124,7 @@ public final class Message {
     /** The job runs before users have variables. */
     static final int NO_GROUP = -1;
 
-    /** The work of a job; below 16, a role's elements run in order of ids. before without ids reads the request. */
+    /** The work of a job. An act below 16 runs the elements in ids, in order; before without ids reads the request. */
     public static final class Act {
         /** Run pre-processors. */
         public static final int BEFORE = 1;
