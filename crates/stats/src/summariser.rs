@@ -49,7 +49,7 @@ impl Summariser {
         }
     }
 
-    /// Sets the start of the test, for both lines.
+    /// Sets the start of the test, from which both kinds of lines count.
     pub fn start(&mut self, now_ms: i64) {
         for running in [&mut self.delta, &mut self.total] {
             (running.start_ms, running.end_ms) = (now_ms, now_ms);

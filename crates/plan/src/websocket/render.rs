@@ -254,7 +254,7 @@ impl Peer {
     }
 }
 
-/// Sets all fields that follow from server, port and path.
+/// Sets all fields of `call` that are computed from server, port and path.
 pub(super) fn write_url(server: &str, path: &str, call: &mut Call) -> Result<(), Refusal> {
     url::check_host(server).map_err(|bad| {
         let message =

@@ -61,7 +61,7 @@ pub(super) fn text(head: &[u8]) -> Option<&'static str> {
     known.or_else(|| wrk().then_some("the output of wrk"))
 }
 
-/// Returns the kind of an XML document for its root element.
+/// Returns the kind of an XML document by its root element.
 pub(super) fn document(root: &[u8]) -> String {
     match root {
         b"jmeterTestPlan" => "a JMeter test plan: run it with `throng run`".into(),

@@ -108,7 +108,7 @@ impl Table {
                 continue;
             }
             if row.len() < table.columns.len() {
-                // An unclosed quote or a missing line end: acceptable only if it is the end of the file.
+                // An unclosed quote or a missing line end: acceptable only at the end of the file.
                 let may_be_last = !row.is_whole || !row.is_ended;
                 let what = format!("expected {} fields, found {}", table.columns.len(), row.len());
                 let error = ReadError::Shape(row.line, what);

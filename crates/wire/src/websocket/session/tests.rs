@@ -186,7 +186,7 @@ fn pings_are_answered_and_the_heartbeats_pong_is_nobodys() {
     assert!(!seen.awaits, "answered");
     let seen = converse(&bytes, kept_alive(None), Wanted::Pongs);
     assert_eq!(seen.frames, [text.clone(), (0x8a, Vec::new())]);
-    // Any frame answers a string heartbeat, so a pong belongs to the reader.
+    // Any frame answers a heartbeat that is a text frame, so the session leaves a pong to the reader.
     let seen = converse(&bytes, kept_alive(Some(b"beat")), Wanted::Frames);
     assert_eq!(seen.frames, [text, (0x8a, Vec::new())]);
     assert!(!seen.awaits);
