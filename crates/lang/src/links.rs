@@ -69,8 +69,8 @@ struct Links<'a> {
 }
 
 impl Links<'_> {
-    /// Adds a link, as the page contains it, after resolving it. An invalid link is ignored. An error is an exception
-    /// of JMeter that ends the parsing.
+    /// Resolves a link of the page against `base`, and adds the absolute URL. An invalid link is ignored. An error is
+    /// an exception of JMeter that ends the parsing.
     fn add(&mut self, link: &str, base: &str) -> Result<(), String> {
         if link.is_empty() {
             return Ok(());

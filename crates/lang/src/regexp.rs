@@ -172,7 +172,7 @@ impl Regexp {
         let Memory { ascii, unicode, backtrack, spans } = memory;
         spans.resize(self.groups() + 1, None);
         backtrack.renew(text);
-        // Each automaton search is linear, but may read far beyond the match that it finds. If many searches do,
+        // Each automaton search is linear, but may read far beyond the match that it finds. If many searches read far,
         // backtracking takes over.
         let (mut looked, most) = (0, MOST_LOOKED.max(text.len() * 64));
         let mut find = |from: usize, onwards: bool, spans: &mut [Option<(usize, usize)>]| {

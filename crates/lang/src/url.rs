@@ -87,8 +87,8 @@ pub fn check_host(host: &str) -> Result<(), Malformed> {
     }
 }
 
-/// Returns the message about a host, given separately from its URL, with a character that a URI host must not contain.
-/// The message does not contain the host. `None` if the host is valid.
+/// Returns the error message for a host with a character that a URI's host must not contain; `None` if the host is
+/// valid. Used for a host that is given separately from its URL. The message does not contain the host.
 #[inline]
 pub fn host_fault(host: &str) -> Option<String> {
     let bad = host

@@ -261,8 +261,8 @@ impl Call {
     }
 
     /// Appends the upgrade request, byte for byte as the plug-in sends it. `cookie` is the value of the cookie
-    /// manager's line, empty if none. `proxied` is true for a request through a proxy, which contains the whole
-    /// URL.
+    /// manager's line, empty if none. `proxied` is true for a request through a proxy: the request line then contains
+    /// the whole URL.
     pub fn write_request(&self, key: &[u8], cookie: &str, proxied: bool, out: &mut Vec<u8>) {
         out.extend_from_slice(b"GET ");
         if proxied {

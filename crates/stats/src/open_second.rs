@@ -183,7 +183,7 @@ impl OpenSecond {
         Closed { snapshot, stall: self.stalls.take() }
     }
 
-    /// True for a machine's snapshot of an earlier second, from before a broken connection. The ends are compared: a
+    /// True for a machine's snapshot of an earlier second, delayed by a broken connection. The ends are compared: a
     /// machine whose processes begin at different times sends seconds of up to two seconds' length, which begin long
     /// before the seconds of other machines.
     fn is_late(&self, snapshot: &Snapshot) -> bool {

@@ -171,7 +171,7 @@ impl Sample {
 }
 
 /// Rounds nanoseconds to the nearest millisecond. JMeter subtracts two clock readings truncated to milliseconds, which
-/// is right on average. Rounding is too, and it does not depend on the phase of the clock.
+/// is right on average. Rounding is also right on average, and does not depend on the phase of the clock.
 pub const fn millis(nanos: u64) -> u64 {
     nanos.saturating_add(500_000) / 1_000_000
 }

@@ -92,7 +92,7 @@ impl Cache {
     /// Stores the metadata of a response with a cacheable status.
     ///
     /// `head` is the response head, `sent` the header lines of its request without cookies. If `use_expires` is true,
-    /// the expiry is computed from `Cache-Control` and `Expires`; if false, the entry has none and only serves
+    /// the expiry is computed from `Cache-Control` and `Expires`; if false, the entry has no expiry and only serves
     /// conditional requests.
     pub fn note(
         &mut self,

@@ -164,8 +164,8 @@ impl Client {
 
     /// Takes over the keys of a complete handshake whose output is already in the caller's buffer.
     fn take_over(&mut self, unread: &[u8]) -> Result<(), Error> {
-        // rustls decrypted a whole record but did not consume it: it has a part of a handshake message, which is not
-        // allowed after the handshake.
+        // rustls decrypted a whole record but did not consume it: the record has a part of a handshake message, which
+        // is not allowed after the handshake.
         if !self.peer_closed && record::whole(unread).map_err(Error::Tls)?.is_some() {
             return Err(Error::Tls(rustls::Error::InvalidMessage(
                 rustls::InvalidMessage::MessageTooShort,

@@ -48,7 +48,7 @@ pub(super) fn compare(operator: Operator, left: &Value, right: &Value, tree: &Tr
 }
 
 /// Compares nodes with a number by the rules of XPath 2.0: returns true at the first node for which the comparison is
-/// true. A node before it that is not a number is an error.
+/// true. An earlier node that is not a number is an error.
 pub(super) fn cast(
     operator: Operator,
     nodes: &[NodeId],

@@ -16,7 +16,7 @@ pub(super) struct Evaluation<'t> {
     /// Namespaces of the prefixes in the expression, by the prefix's index.
     pub(super) uris: Vec<String>,
     /// True for XPath 2.0. Then a comparison with a value that is not a number is an error, and so is a function
-    /// argument of several nodes where one is allowed.
+    /// argument of several nodes where only one node is allowed.
     pub(super) is_second: bool,
 }
 

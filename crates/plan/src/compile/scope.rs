@@ -24,7 +24,7 @@ pub(crate) struct Scope {
 }
 
 /// The elements of one level that apply to samplers, with their kinds. Samplers and controllers are left out, because a
-/// level may have very many, and the scope of each sampler is searched in all entries.
+/// level may have very many, and the search for each sampler's scope visits all entries.
 pub(crate) type Level = Vec<(Kind, ElementId)>;
 
 /// Returns the elements that apply to samplers, with their kinds.

@@ -46,9 +46,9 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> ResponseSaver {
 }
 
 impl ResponseSaver {
-    /// Returns the file name for result number `nth` of a sample, or `None` if the result is not saved. Also sets the
-    /// variable that the element names to the file name. `number` returns the next file number; `stamp` precedes the
-    /// number.
+    /// Returns the file name for result number `nth` of a sample, or `None` if the result is not saved. Also stores the
+    /// file name in the variable that the element specifies. `number` returns the next file number; `stamp` precedes
+    /// the number.
     pub fn file(
         &self,
         result: &SampleResult,

@@ -172,8 +172,8 @@ impl Shared {
     }
 
     /// Applies a change that a script in Java has made to a property, without notifying Java. Java numbers its changes
-    /// and reports each once per thread; a change with a number not above the last applied one of the same property was
-    /// already applied.
+    /// and reports each once per thread; a change was already applied if its number is not above the number of the last
+    /// applied change of the same property.
     pub fn follow_java(&self, number: u64, name: &str, value: Option<&str>) {
         let mut written = self.lock();
         match written.java.get_mut(name) {

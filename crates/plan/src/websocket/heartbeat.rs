@@ -41,8 +41,8 @@ pub struct HeartbeatSettings {
     pub jitter_ms: u32,
     /// Payload of a text frame; `None` means a ping frame without payload.
     pub payload: Option<Vec<u8>>,
-    /// Number of consecutive heartbeats without a response that ends the connection; 0 means no limit. A pong
-    /// answers a ping; any message answers a text frame.
+    /// Number of consecutive unanswered heartbeats after which the connection ends; 0 means no limit. A pong answers a
+    /// ping; any message answers a text frame.
     pub missed: u32,
     /// True if the server's pings are answered while no sampler reads.
     pub reply_to_ping: bool,

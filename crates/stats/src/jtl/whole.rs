@@ -19,8 +19,8 @@ impl Form {
         if columns.xml { Self::Elements } else { Self::Rows }
     }
 
-    /// Returns the end of each complete row or element in a string that starts at the beginning of one. A heading
-    /// counts as a row; text before the first element of a document belongs to that element.
+    /// Returns the end of each complete row or element in a string that starts at the beginning of a row or element. A
+    /// heading counts as a row; text before the first element of a document belongs to that element.
     pub fn ends(self, text: &[u8]) -> impl Iterator<Item = usize> {
         let mut at = 0;
         std::iter::from_fn(move || {

@@ -40,8 +40,8 @@ impl Deflate {
         elements(value).map(|element| Self::read(element).0).next()
     }
 
-    /// Parses a client's offers in a `Sec-WebSocket-Extensions` value; returns the first that a server can meet: an
-    /// offer without unknown, repeated or invalid parameters.
+    /// Parses a client's offers in a `Sec-WebSocket-Extensions` value; returns the first offer that a server can meet:
+    /// an offer without unknown, repeated or invalid parameters.
     pub fn offered(value: &[u8]) -> Option<Self> {
         elements(value).map(Self::read).find(|(_, valid)| *valid).map(|(offer, _)| offer)
     }

@@ -107,7 +107,7 @@ pub enum Problem {
     Refused(Refusal),
     /// A frame is masked, has an invalid length, or is larger than the caller's limit.
     Frame,
-    /// The stream ended within a WebSocket frame.
+    /// The stream ended between two frames or within a frame.
     Cut(Cut),
 }
 
@@ -123,7 +123,7 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-/// The position within a WebSocket frame at which a stream ended.
+/// The position, relative to WebSocket frames, at which a stream ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// The stream ended between two frames, or within the first bytes of a head.

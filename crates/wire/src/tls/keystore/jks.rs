@@ -161,7 +161,7 @@ impl<'a> Input<'a> {
 }
 
 /// Sorts entries into the order in which `java.util.Hashtable` enumerates them if they are inserted one by one. A later
-/// entry replaces an earlier one of the same name.
+/// entry replaces an earlier entry of the same name.
 fn as_enumerated<T>(entries: Vec<(String, T)>) -> Vec<(String, T)> {
     let place = |name: &str, size: usize| {
         let hash = name
