@@ -20,7 +20,8 @@ pub fn iterate(event: OnIteration, plan: &Plan, env: &mut Env<'_>) -> Result<(),
         OnIteration::Counter(at) => plan.counters[at as usize].step(at as usize, env),
         OnIteration::Random(at) => plan.randoms[at as usize].draw(at as usize, env),
         OnIteration::UserParameters(at) => plan.user_parameters[at as usize].at_iteration(env),
-        // The engine handles controllers and Redis connections; scripts run before samplers.
+        // No work for this module: the engine handles controllers and Redis connections, and scripts run before
+        // samplers.
         OnIteration::Controller(_) | OnIteration::Script(_) | OnIteration::Redis(_) => {}
     }
     Ok(())

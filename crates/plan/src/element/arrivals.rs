@@ -203,8 +203,8 @@ impl Rate {
         }
     }
 
-    /// Returns a rough lower bound of the number of arrivals: the area under the part of the rate curve that is
-    /// certainly executed.
+    /// Returns a rough lower bound of the number of arrivals: the area under the rate curve without the ramp-up; 0 for
+    /// a schedule that may end early.
     fn area(&self) -> f64 {
         match self {
             Self::Target { target, hold, .. } => target * *hold as f64,
