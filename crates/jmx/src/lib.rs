@@ -10,6 +10,7 @@
 //! | `references` | the targets of XStream's references |
 //! | `document`, `props` | the arena of elements, and their properties |
 //! | `graft` | copies of subtrees |
+//! | [`writer`] | new elements as text, in the form in which JMeter saves them |
 //! | `decode`, `text` | encodings; character references and line ends |
 //! | `diag` | [`Diag`], the finding that every layer above uses |
 
@@ -21,6 +22,7 @@ mod props;
 mod reader;
 mod references;
 mod text;
+pub mod writer;
 
 pub use diag::{Diag, NotXml, Severity, Span};
 pub use document::{Document, Element, ElementId, FileVersion, Included};
