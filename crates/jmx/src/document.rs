@@ -113,6 +113,11 @@ impl Document {
         Some(&self.included.get(self.element(id).file? as usize)?.name)
     }
 
+    /// Returns the element at a position in document order, from 0; `None` behind the last element.
+    pub fn id(&self, index: usize) -> Option<ElementId> {
+        (index < self.elements.len()).then_some(ElementId(index as u32))
+    }
+
     /// Iterates over all elements in document order; grafted elements come last.
     pub fn ids(&self) -> impl Iterator<Item = ElementId> + use<> {
         (0..self.elements.len() as u32).map(ElementId)

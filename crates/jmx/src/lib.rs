@@ -27,4 +27,5 @@ pub mod writer;
 pub use diag::{Diag, NotXml, Severity, Span};
 pub use document::{Document, Element, ElementId, FileVersion, Included};
 pub use props::{Kind, Object, Prop, Props, Tagged, Value};
-pub use reader::{MAX_DEPTH, MAX_LEVELS, parse};
+pub use reader::{MAX_DEPTH, MAX_LEVELS, is_tree, parse};
+pub use text::{attribute_value, tag_text};

@@ -406,7 +406,7 @@ impl Builder {
         for attribute in tag.attributes().with_checks(false) {
             match attribute {
                 Ok(attribute) => {
-                    let (value, bad) = text::attribute(&attribute.value);
+                    let (value, bad) = text::attribute_value(&attribute.value);
                     if bad {
                         let message = format!(
                             "the attribute {} contains an invalid reference",
@@ -536,7 +536,8 @@ impl EventPosition {
     }
 }
 
-pub(crate) fn is_tree(tag: &str) -> bool {
+/// True for the tags of a `hashTree`: its short name, and the class names of older files.
+pub fn is_tree(tag: &str) -> bool {
     tag == "hashTree"
         || tag
             .strip_prefix("org.apache.jorphan.collections.")

@@ -193,7 +193,8 @@ impl Pass {
         let keeps_name = around.is_some_and(|around| around.holds == Holds::Fields);
         let in_one = around.is_some_and(|around| around.refers);
         let path = tag.attributes().with_checks(false).flatten().find_map(|attribute| {
-            (attribute.key.as_ref() == "reference").then(|| text::attribute(&attribute.value).0)
+            (attribute.key.as_ref() == "reference")
+                .then(|| text::attribute_value(&attribute.value).0)
         });
         let refers = path.is_some() || in_one;
         self.nodes.push(Node {

@@ -48,9 +48,35 @@ pub(crate) fn push_lines(out: &mut String, text: &str) {
     out.push_str(rest);
 }
 
+/// Decodes the text between a start tag and its end tag: references are resolved, CDATA sections are joined, and each
+/// line end becomes `\n`. Returns `None` if the text contains a comment, another tag, or an invalid reference.
+pub fn tag_text(raw: &str) -> Option<String> {
+    let mut out = String::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some(at) = memchr::memchr2(b'&', b'<', rest.as_bytes()) {
+        push_lines(&mut out, &rest[..at]);
+        rest = &rest[at..];
+        if let Some(section) = rest.strip_prefix("<![CDATA[") {
+            let end = section.find("]]>")?;
+            push_lines(&mut out, &section[..end]);
+            rest = &section[end + 3..];
+            continue;
+        }
+        let name = rest.strip_prefix('&')?;
+        let end = name.find(';').filter(|end| *end <= 32)?;
+        match resolve(&name[..end]) {
+            Reference::Char(char) => out.push(char),
+            Reference::Invalid | Reference::Unknown => return None,
+        }
+        rest = &name[end + 1..];
+    }
+    push_lines(&mut out, rest);
+    Some(out)
+}
+
 /// Decodes an attribute value: references are resolved, and literal white space becomes spaces. Returns the value, and
 /// true if a reference is invalid.
-pub(crate) fn attribute(raw: &str) -> (String, bool) {
+pub fn attribute_value(raw: &str) -> (String, bool) {
     let mut out = String::with_capacity(raw.len());
     let mut bad = false;
     let mut rest = raw;
@@ -136,9 +162,21 @@ mod tests {
 
     #[test]
     fn literal_white_space_in_attributes_becomes_spaces_and_references_do_not() {
-        assert_eq!(attribute("a\r\nb\tc\nd&#xa;e&amp;&lt;"), ("a b c d\ne&<".to_string(), false));
-        assert_eq!(attribute("a&b"), ("a&b".to_string(), true));
-        assert_eq!(attribute("a&x;b"), ("a&x;b".to_string(), true));
+        assert_eq!(
+            attribute_value("a\r\nb\tc\nd&#xa;e&amp;&lt;"),
+            ("a b c d\ne&<".to_string(), false)
+        );
+        assert_eq!(attribute_value("a&b"), ("a&b".to_string(), true));
+        assert_eq!(attribute_value("a&x;b"), ("a&x;b".to_string(), true));
+    }
+
+    #[test]
+    fn texts_of_tags_join_sections_and_refuse_comments() {
+        let text = tag_text("a\r\n<![CDATA[<b>&amp;]]>&lt;&#xd;").expect("a text");
+        assert_eq!(text, "a\n<b>&amp;<\r");
+        for raw in ["a<!-- -->", "a & b", "&nbsp;", "&#xd800;", "<b/>", "<![CDATA[", "&"] {
+            assert_eq!(tag_text(raw), None, "{raw}");
+        }
     }
 
     #[test]
