@@ -17,6 +17,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("lang", 0),
     ("messages", 0),
     ("trust", 0),
+    ("author", 1),
     ("script", 1),
     ("mgs", 1),
     ("wire", 1),
