@@ -12,9 +12,24 @@ use crate::{Plan, Refusal};
 
 const DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>";
 
-/// Returns the canonical text of a plan. Fails if the file is not UTF-8.
+/// Returns the canonical text of a plan. Fails if the file is not UTF-8, or is so broken that its canonical text would be
+/// another plan.
 pub fn format(plan: &Plan) -> Result<String, Refusal> {
     plan.check_editable()?;
+    let text = write(plan);
+    let name = plan.document().name();
+    let written = Plan::read(name, text.clone().into_bytes());
+    let is_same = written.is_ok_and(|written| {
+        written.document().len() == plan.document().len() && write(&written) == text
+    });
+    if is_same {
+        Ok(text)
+    } else {
+        Err(Refusal::new(format!("{name} cannot be formatted: throng check shows what is wrong")))
+    }
+}
+
+fn write(plan: &Plan) -> String {
     let xml = plan.xml();
     let whole = xml.node(0).whole();
     let mut out = String::with_capacity(xml.text.len());
@@ -23,7 +38,7 @@ pub fn format(plan: &Plan) -> Result<String, Refusal> {
     push_outside(&mut out, &xml.text[..whole.start]);
     Layout { xml, keep_enabled: false }.push(0, 0, &mut out);
     push_outside(&mut out, &xml.text[whole.end..]);
-    Ok(out)
+    out
 }
 
 /// Returns the canonical text of a node, indented for a level, without a line end at its end.

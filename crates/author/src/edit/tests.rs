@@ -333,6 +333,60 @@ fn any_sequence_of_edits_is_undone_to_the_byte() {
     assert!(made > 3000, "{made} edits were made");
 }
 
+/// Formats, edits and merges a text that may be no plan.
+fn survive(text: &str) {
+    let Ok(base) = Plan::read("t.jmx", text.as_bytes().to_vec()) else { return };
+    assert_eq!(*base.bytes(), *text.as_bytes());
+    if let Ok(tidy) = layout::format(&base) {
+        let plan = Plan::read("t.jmx", tidy.clone().into_bytes()).expect("a plan");
+        assert_eq!(layout::format(&plan), Ok(tidy));
+    }
+    let mut numbers = Numbers(text.len() as u64);
+    let (mut ours, mut theirs) = (base.clone(), base.clone());
+    for _ in 0..4 {
+        if !ours.document().is_empty() && !theirs.document().is_empty() {
+            let (one, other) = (random(&mut numbers, &ours), random(&mut numbers, &theirs));
+            let _ = (ours.apply(&one), theirs.apply(&other));
+        }
+    }
+    if let Ok(merged) = crate::merge::merge(&base, &ours, &theirs) {
+        assert!(Plan::read("t.jmx", merged.plan.bytes().into_owned()).is_ok());
+    }
+}
+
+#[test]
+fn plans_with_broken_parts_are_edited_or_refused() {
+    const PARTS: [&str; 12] = [
+        "<",
+        ">",
+        "/>",
+        "\"",
+        "&",
+        "<hashTree>",
+        "</hashTree>",
+        "<!-- x -->",
+        "<![CDATA[ ]]>",
+        "<stringProp name=\"TestElement.name\">n</stringProp>",
+        "<a b=1 c>",
+        " enabled='true'",
+    ];
+    let mut numbers = Numbers(7);
+    for _ in 0..3000 {
+        let mut text = PLAN.to_owned();
+        for _ in 0..=numbers.below(3) {
+            let tags: Vec<usize> = text.match_indices(['<', '>', ' ']).map(|(at, _)| at).collect();
+            let at = tags[numbers.below(tags.len())];
+            let end =
+                if numbers.below(2) == 0 { at } else { tags[numbers.below(tags.len())].max(at) };
+            let end = end.min(at + 40);
+            if text.is_char_boundary(end) {
+                text.replace_range(at..end, PARTS[numbers.below(PARTS.len())]);
+            }
+        }
+        survive(&text);
+    }
+}
+
 proptest! {
     #[test]
     fn any_value_is_read_back(value in any::<String>()) {
