@@ -19,6 +19,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("trust", 0),
     ("author", 1),
     ("script", 1),
+    ("import", 1),
     ("mgs", 1),
     ("wire", 1),
     ("stats", 1),
