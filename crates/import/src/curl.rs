@@ -19,14 +19,18 @@ mod settings;
 mod transfer;
 pub(crate) mod url;
 
+use std::io;
+
 use crate::findings::Findings;
 use crate::request::Request;
 use crate::shell::{Command, Input, Variables};
 use crate::{Files, cmd, shell, word};
 
 /// Commands without a request, and ends of loops and conditions; they are left out silently.
-const WITHOUT_REQUEST: &[&str] =
-    &["fi", "done", "esac", "}", "set", "echo", "printf", "cat", "exit", "true", ":", "[", "[["];
+const WITHOUT_REQUEST: &[&str] = &[
+    "for", "fi", "done", "esac", "}", "set", "echo", "printf", "cat", "exit", "true", ":", "[",
+    "[[",
+];
 
 /// State of an import of curl commands.
 pub(crate) struct Reading<'a> {
@@ -85,13 +89,20 @@ impl Reading<'_> {
         }
     }
 
-    /// Returns the file behind a name: the name itself, or the file that the script redirects to standard input.
-    fn file_name(&self, name: &str) -> Option<String> {
-        match (name, &self.input) {
-            ("-", Some(Input::File(file))) => Some(file.clone()),
-            ("-" | ".", _) => None,
-            (name, _) => Some(name.to_owned()),
+    /// Returns the file behind a name: the name itself, or the file that the script redirects to standard input. Reports
+    /// a missing file.
+    fn file_name(&mut self, name: &str) -> Option<String> {
+        let file = match (name, &self.input) {
+            ("-", Some(Input::File(file))) => file.clone(),
+            ("-" | ".", _) => return None,
+            (name, _) => name.to_owned(),
+        };
+        let missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+        if !word::has_reference(&file) && (self.files)(&file).is_err_and(|error| missing(&error)) {
+            let message = format!("{file} does not exist: the run needs it");
+            self.findings.warn("missing-file", message);
         }
+        Some(file)
     }
 }
 
@@ -175,7 +186,36 @@ fn report_other(command: &Command, findings: &mut Findings) {
     }
 }
 
-/// True if curl has this long option, given without its dashes.
-pub fn is_option(name: &str) -> bool {
-    options::is_long(name)
+/// A word of curl's command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CurlWord {
+    /// An option of curl. True if the next word is its value.
+    Option(bool),
+    /// A long option that curl does not have.
+    Unknown,
+    /// A URL.
+    Url,
+}
+
+/// Tells what curl takes a word for. A long option counts only with its whole name if `exact` is set.
+pub fn curl_word(word: &str, exact: bool) -> CurlWord {
+    if let Some(name) = word.strip_prefix("--") {
+        let (name, joined) = match name.split_once('=') {
+            Some((name, _)) => (name, true),
+            None => (name, false),
+        };
+        return match options::long(name).filter(|known| !exact || known.long == name) {
+            Some(known) => CurlWord::Option(known.takes && !joined),
+            None if name.starts_with("expand-") => CurlWord::Option(!joined),
+            None if options::is_long(name) => CurlWord::Option(false),
+            None => CurlWord::Unknown,
+        };
+    }
+    let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.is_empty()) else {
+        return CurlWord::Url;
+    };
+    let valued = letters
+        .char_indices()
+        .find(|(_, letter)| options::short(*letter).is_some_and(|known| known.takes));
+    CurlWord::Option(valued.is_some_and(|(at, letter)| at + letter.len_utf8() == letters.len()))
 }

@@ -28,7 +28,7 @@ use std::io;
 
 use jmx::Diag;
 
-pub use crate::curl::is_option as is_curl_option;
+pub use crate::curl::{CurlWord, curl_word};
 use crate::findings::Findings;
 pub use crate::format::{Format, detect};
 use crate::shell::Variables;
@@ -52,6 +52,8 @@ pub const LOAD: Load = Load { users: 10, seconds: 10 };
 pub struct Imported {
     /// Text of the plan; empty if the source has no request that can be sent.
     pub text: String,
+    /// Name of the plan's Thread Group: the host of the first request, or the name of the file.
+    pub title: String,
     /// Number of requests in the plan.
     pub requests: usize,
     /// Findings; an error is a request that is not in the plan.
@@ -107,7 +109,7 @@ fn finish(
         return Imported { findings: findings.list, ..Imported::default() };
     }
     let text = plan::text(requests, title, load, &variables, &mut findings);
-    Imported { text, requests: requests.len(), findings: findings.list }
+    Imported { text, title: title.to_owned(), requests: requests.len(), findings: findings.list }
 }
 
 /// Returns the name of a file without its folder and ending.

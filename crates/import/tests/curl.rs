@@ -273,6 +273,7 @@ fn everything_left_out_is_named() {
         ("curl -b nofile h", "the run begins without cookies"),
         ("wget h; curl h", "wget is not curl"),
         ("for i in 1 2; do curl h; done", "loops of a script"),
+        ("curl -T nofile h", "nofile does not exist"),
         ("curl --max-redirs 3 h", "httpsampler.max_redirects"),
     ] {
         let found = findings(command).join("\n");
@@ -314,6 +315,26 @@ fn a_command_line_and_urls_are_imported() {
         "GET https://h/a\n[follows redirects]\nPOST http://i/\n[follows redirects]\n"
     );
     assert_eq!(urls.requests, 2);
+}
+
+#[test]
+fn words_of_a_command_line_are_told_apart() {
+    use import::CurlWord::{Option, Unknown, Url};
+    for (word, expected) in [
+        ("--data", Option(true)),
+        ("--data=a", Option(false)),
+        ("--sil", Option(false)),
+        ("--no-keepalive", Option(false)),
+        ("-sSLk", Option(false)),
+        ("-sX", Option(true)),
+        ("-XPOST", Option(false)),
+        ("--users", Unknown),
+        ("-", Url),
+        ("http://h", Url),
+    ] {
+        assert_eq!(import::curl_word(word, false), expected, "{word}");
+    }
+    assert_eq!(import::curl_word("--sil", true), Unknown);
 }
 
 #[test]

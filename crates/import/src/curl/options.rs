@@ -425,7 +425,7 @@ pub(super) fn long(name: &str) -> Option<&'static Known> {
 }
 
 /// True if curl has a long option of exactly this name.
-pub(crate) fn is_long(name: &str) -> bool {
+pub(super) fn is_long(name: &str) -> bool {
     let negated = name.strip_prefix("no-").unwrap_or(name);
     all().any(|known| known.long == name || (known.long == negated && !known.takes))
 }
