@@ -3,6 +3,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `load` | reading and compiling a plan file |
+//! | `imported` | plans made from curl commands and URLs |
 //! | `properties` | JMeter's properties, in JMeter's layers |
 //! | `asked_load` | descriptions of a load that replaces the plan's load |
 //! | `java` | the JVM that a plan needs |
@@ -15,6 +16,7 @@
 
 pub(crate) mod asked_load;
 pub(crate) mod files;
+pub(crate) mod imported;
 pub(crate) mod java;
 pub(crate) mod load;
 pub(crate) mod perfmon;

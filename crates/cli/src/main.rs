@@ -47,14 +47,16 @@ use args::flags::{self, FleetVerb, JmeterVerb, Verb};
 use args::{outputs, project};
 use checks::{check, preflight};
 use exit::Exit;
-use inputs::{java, properties, suggest};
+use inputs::{imported, java, properties, suggest};
 use operator::ctl;
 use pages::{report, runs, verdict};
 use print::render::Colour;
 use print::{terminal, tty};
 use questions::{capacity, compare, sweep};
 use run::stages;
-use tools::{demo, explain, jars, launcher, manual, shim, target, vectors, window};
+use tools::{
+    curl, demo, explain, importing, jars, launcher, manual, shim, target, vectors, window,
+};
 
 fn main() -> ExitCode {
     fail_large_writes();
@@ -69,8 +71,8 @@ fn main() -> ExitCode {
     // options that both have.
     let exit = if first.as_bytes().starts_with(b"-") && first != "--help" && first != "-V" {
         jmeter(&args[1..])
-    } else if suggest::is_plan(first) {
-        // A plan without a command is run.
+    } else if suggest::is_plan(first) || imported::is_url(first.as_ref()) {
+        // A plan or a URL without a command is run.
         let mut args = args;
         args.insert(1, "run".into());
         own(&args)
@@ -104,6 +106,8 @@ fn own(args: &[OsString]) -> Exit {
             Ok(request) => stages::run(request),
             Err(message) => refused_line(args, &message),
         },
+        Ok(Verb::Curl(flags)) => run_curl(args, flags.args),
+        Ok(Verb::Import(flags)) => importing::run(&flags),
         Ok(Verb::Check(flags)) => check::run(flags),
         Ok(Verb::Preflight(flags)) => preflight::run(flags),
         Ok(Verb::Ctl(flags)) => ctl::run(&flags),
@@ -148,6 +152,17 @@ fn own(args: &[OsString]) -> Exit {
             }
             _ => refused_line(args, &flags::mistake(&error)),
         },
+    }
+}
+
+/// Runs the request of a curl command: `throng curl …`.
+fn run_curl(args: &[OsString], words: Vec<OsString>) -> Exit {
+    if matches!(&words[..], [only] if only == "--help" || only == "-h") {
+        return help(&["curl".to_owned()]);
+    }
+    match curl::request(words) {
+        Ok(request) => stages::run(request),
+        Err(message) => refused_line(args, &message),
     }
 }
 

@@ -3,6 +3,8 @@
 //! | module | holds |
 //! |---|---|
 //! | `demo` | `throng demo`: an example against its bundled target |
+//! | `curl` | `throng curl`: the request of a curl command |
+//! | `importing` | `throng import`: a plan from curl commands or URLs |
 //! | `target` | `throng target`: a bundled system under test |
 //! | `explain` | `throng explain`: sections of the documentation |
 //! | `manual` | shell completions and manual pages, generated from the flags |
@@ -12,8 +14,10 @@
 //! | `launcher` | a program in place of java, for tools that start JMeter with java |
 //! | `window` | the plug-in for JMeter's window |
 
+pub(crate) mod curl;
 pub(crate) mod demo;
 pub(crate) mod explain;
+pub(crate) mod importing;
 pub(crate) mod jars;
 pub(crate) mod launcher;
 pub(crate) mod manual;

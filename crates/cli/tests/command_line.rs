@@ -103,8 +103,9 @@ fn words_of_other_tools_are_answered_by_what_does_that_here() {
         assert!(ended.err.contains(words), "{line:?}: {ended:?}");
     }
     for (word, help) in [
-        ("curl", "throng explain first-plan > plan.jmx"),
-        ("http://127.0.0.1/", "throng explain first-plan > plan.jmx"),
+        ("wget", "throng curl takes the options of curl"),
+        ("ftp://127.0.0.1/", "throng https://HOST/PATH requests one address"),
+        ("har", "throng import makes one of curl commands"),
         ("k6", "runs JMeter plans"),
         ("start", "throng run PLAN.jmx"),
         ("STOP", "throng ctl stop"),

@@ -3,6 +3,7 @@
 mod check;
 pub(crate) mod criteria;
 mod fleet;
+mod imports;
 pub(crate) mod load;
 mod preflight;
 mod properties;
@@ -27,6 +28,7 @@ pub(crate) use self::fleet::{
 pub(crate) use self::web::WebFlags;
 pub(crate) use check::CheckFlags;
 pub(crate) use criteria::CriteriaFlags;
+pub(crate) use imports::{CurlFlags, ImportFlags};
 pub(crate) use load::LoadFlags;
 pub(crate) use preflight::PreflightFlags;
 pub(crate) use properties::{MachineFlags, PassedFlags, PropertyFlags};
@@ -34,7 +36,7 @@ pub(crate) use questions::{CapacityFlags, CompareFlags, OutputFlags, SweepFlags}
 pub(crate) use texts::USAGE;
 use texts::{
     ABOUT, AFTER, AGENT_EXAMPLES, CAPACITY_EXAMPLES, COMPARE_EXAMPLES, COMPLETIONS_EXAMPLES,
-    CTL_EXAMPLES, RUN_EXAMPLES, SWEEP_EXAMPLES, WEB_EXAMPLES,
+    CTL_EXAMPLES, CURL_EXAMPLES, IMPORT_EXAMPLES, RUN_EXAMPLES, SWEEP_EXAMPLES, WEB_EXAMPLES,
 };
 
 /// Throng's own command line.
@@ -59,6 +61,12 @@ pub(crate) enum Verb {
     /// Run a plan.
     #[command(after_help = RUN_EXAMPLES, override_usage = "throng run [OPTIONS] PLAN.jmx\n       throng run [OPTIONS] -n -t PLAN.jmx")]
     Run(RunFlags),
+    /// Run the request of a curl command.
+    #[command(after_help = CURL_EXAMPLES, disable_help_flag = true)]
+    Curl(CurlFlags),
+    /// Write a plan with the requests of curl commands or a list of URLs.
+    #[command(after_help = IMPORT_EXAMPLES)]
+    Import(ImportFlags),
     /// List the elements of a plan that run natively, run in Java, are left out, or cannot run.
     Check(CheckFlags),
     /// Check whether this machine, and a chain of proxies, can carry a plan's load.
@@ -201,7 +209,7 @@ pub(crate) enum JmeterVerb {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunFlags {
-    /// The JMeter plan to run; - is standard input.
+    /// The JMeter plan to run, a URL, or a file with curl commands or URLs; - is standard input.
     #[arg(required_unless_present = "plan_option")]
     plan: Option<PathBuf>,
     /// Write a row per sample to this file, as JMeter does.
@@ -548,7 +556,9 @@ pub(crate) fn parse(args: &[OsString]) -> Result<Verb, clap::Error> {
                     properties.put_in_order(matches);
                 }
             }
-            Verb::Target(_)
+            Verb::Curl(_)
+            | Verb::Import(_)
+            | Verb::Target(_)
             | Verb::Web(_)
             | Verb::Ctl(_)
             | Verb::Jvm(JvmVerb::Install { .. })
@@ -687,6 +697,7 @@ impl RunFlags {
         let mut request = Request {
             // clap guarantees that one of the two is set.
             plan: self.plan.or(self.jmeter.plan.clone()).unwrap_or_default(),
+            made: None,
             jtl: self.rows,
             jtl_in_folder: self.jtl,
             force: self.force,

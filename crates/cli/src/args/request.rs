@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::args::outputs::Promised;
+use crate::inputs::imported::Made;
 use crate::inputs::load;
 use crate::inputs::properties::{Setting, Sources};
 use crate::judge::criteria::Criteria;
@@ -15,6 +16,8 @@ pub(crate) const OVERCOMMIT: &str = "throng.overcommit";
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Request {
     pub(crate) plan: PathBuf,
+    /// Plan that was made from the command line. If it is set, `plan` is only its name.
+    pub(crate) made: Option<Made>,
     /// `-l`: result file for the rows of all samples.
     pub(crate) jtl: Option<PathBuf>,
     /// True with `--jtl`: the rows of all samples are written into the run's folder.

@@ -7,8 +7,9 @@ use jmx::{Diag, Included, Severity};
 use plan::compile::{Compiled, Settings, WITHOUT_JAVA, compile};
 use plan::plan::Plan;
 use plan::support::{Level, Support};
-use stats::jtl::source::{Source, is_stream};
+use stats::jtl::source::{Source as Stream, is_stream};
 
+use crate::inputs::imported::{self, Made};
 use crate::inputs::java::{self, Needed};
 use crate::inputs::properties::Properties;
 use crate::print::render::{self, Colour};
@@ -93,18 +94,55 @@ pub(crate) fn is_standard_input(path: &Path) -> bool {
     path.as_os_str() == STANDARD_INPUT
 }
 
-/// Returns the plan's name and content, or prints an error and returns `None`.
-pub(crate) fn read(path: &Path) -> Option<(PathBuf, Vec<u8>)> {
-    read_quietly(path).map_err(|message| terminal::error(&message)).ok()
+/// A plan's name and content.
+#[derive(Debug)]
+pub(crate) enum Source {
+    /// A plan file.
+    File(PathBuf, Vec<u8>),
+    /// A plan that was made from another source.
+    Made(Made),
 }
 
-/// Returns the plan's name and content. `-` is standard input. The error is a message for the user.
+impl Source {
+    /// Returns the name and content of the plan.
+    pub(crate) fn plan(self) -> (PathBuf, Vec<u8>) {
+        match self {
+            Self::File(name, bytes) => (name, bytes),
+            Self::Made(Made { name, text, .. }) => (name, text),
+        }
+    }
+}
+
+/// Returns the plan, or prints an error and returns `None`.
+pub(crate) fn read(path: &Path) -> Option<Source> {
+    read_source(path).map_err(|message| terminal::error(&message)).ok()
+}
+
+/// Returns the plan's name and content. The error is a message for the user.
 pub(crate) fn read_quietly(path: &Path) -> Result<(PathBuf, Vec<u8>), String> {
+    read_source(path).map(Source::plan)
+}
+
+/// Reads a plan file, or makes a plan of curl commands or URLs. `-` is standard input. The error is a message for the
+/// user.
+pub(crate) fn read_source(path: &Path) -> Result<Source, String> {
+    if imported::is_url(path) {
+        return imported::of_url(path).map(Source::Made);
+    }
+    let (name, bytes) = read_bytes(path)?;
+    Ok(match imported::of_file(&name, &bytes)? {
+        Some(made) => Source::Made(made),
+        None => Source::File(name, bytes),
+    })
+}
+
+/// Returns the name and content of a file. `-` is standard input. The error is a message for the user.
+fn read_bytes(path: &Path) -> Result<(PathBuf, Vec<u8>), String> {
     let given = is_standard_input(path);
     let read = match () {
         () if given => standard_input(),
         // Reading a named pipe fails if no program opens it for writing within some time.
-        () if is_stream(path) => Source::open(path).and_then(plan::input::read_stream),
+        () if is_stream(path) => Stream::open(path).and_then(plan::input::read_stream),
         () => plan::input::read_any(path),
     };
     match read {

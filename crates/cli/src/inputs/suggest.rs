@@ -11,8 +11,11 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// Options of other load testers, and their equivalents in Throng.
 const ELSEWHERE: &[(&[&str], &str)] = &[
-    (&["--vus", "--threads", "--concurrency", "--connections"], "--users N is the number of users"),
-    (&["--time", "--run-time"], "--duration TIME is the length of a run, like 5m"),
+    (
+        &["--vus", "--threads", "--concurrency", "--connections", "-c"],
+        "--users N is the number of users",
+    ),
+    (&["--time", "--run-time", "-z"], "--duration TIME is the length of a run, like 5m"),
     (&["--loops", "--requests"], "--iterations N is how often each user runs its thread group"),
     (&["--ramp-up", "--rampup"], "--ramp TIME is how long users take to start, like 30s"),
     (&["--rate"], "--rps R starts R iterations per second"),
@@ -37,7 +40,6 @@ const ELSEWHERE: &[(&[&str], &str)] = &[
 const OTHER_VERBS: &[(&[&str], &str)] = &[
     (
         &[
-            "curl",
             "wget",
             "http",
             "https",
@@ -57,7 +59,7 @@ const OTHER_VERBS: &[(&[&str], &str)] = &[
             "h2load",
             "fortio",
         ],
-        "throng sends the requests of a JMeter plan: throng explain first-plan > plan.jmx writes one for a single address",
+        "throng https://HOST/PATH requests one address, and throng curl takes the options of curl",
     ),
     (
         &["k6", "locust", "gatling", "artillery", "taurus", "bzt", "script", "scenario"],
@@ -111,11 +113,8 @@ const OTHER_VERBS: &[(&[&str], &str)] = &[
         "throng target lists the bundled services to test",
     ),
     (
-        &[
-            "record", "recorder", "proxy", "capture", "new", "init", "create", "convert", "import",
-            "har",
-        ],
-        "throng records no plans: record or build them in JMeter; throng explain first-plan > plan.jmx writes a first one",
+        &["record", "recorder", "proxy", "capture", "new", "init", "create", "convert", "har"],
+        "throng records no plans: throng import makes one of curl commands and URLs, and throng explain first-plan > plan.jmx writes a first one",
     ),
     (
         &["max", "limit", "limits", "stress", "breakpoint", "search", "find"],

@@ -44,7 +44,7 @@ use crate::args::{outputs, project};
 use crate::checks::check::MissingFiles;
 use crate::checks::preflight::{Host, Look};
 use crate::exit::Exit;
-use crate::inputs::load::{self, Loaded};
+use crate::inputs::load::{self, Loaded, Source};
 use crate::inputs::properties::Properties;
 use crate::inputs::{asked_load, plugins};
 use crate::judge::criteria::{self, Judgement, Watch};
@@ -92,7 +92,7 @@ pub(crate) fn run(mut request: Request) -> Exit {
 }
 
 /// Runs the plan file of a request. `project` is the result of reading its throng.toml.
-fn run_with(request: Request, project: Result<Option<String>, String>) -> Exit {
+fn run_with(mut request: Request, project: Result<Option<String>, String>) -> Exit {
     match project {
         Ok(None) => {}
         Ok(Some(_)) if request.quiet => {}
@@ -107,10 +107,18 @@ fn run_with(request: Request, project: Result<Option<String>, String>) -> Exit {
         terminal::error(&message);
         return Exit::Usage;
     }
-    match load::read(&request.plan) {
-        Some((plan, bytes)) => run_plan(&Request { plan, ..request }, bytes),
-        None => Exit::Usage,
+    let source = match request.made.take() {
+        Some(made) => Some(Source::Made(made)),
+        None => load::read(&request.plan),
+    };
+    let Some(source) = source else { return Exit::Usage };
+    if let Source::Made(made) = &source
+        && !request.quiet
+    {
+        terminal::err(&format!("{}\n", made.first_line(!request.load.is_empty())));
     }
+    let (plan, bytes) = source.plan();
+    run_plan(&Request { plan, ..request }, bytes)
 }
 
 /// Runs a plan whose content was already read.

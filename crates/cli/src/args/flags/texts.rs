@@ -10,6 +10,7 @@ throng runs load tests from JMeter plans (.jmx) and says what limits the target.
   throng demo                      run a bundled example, without a plan
   throng check PLAN.jmx            list the elements of a plan that cannot run
   throng run PLAN.jmx              run a plan
+  throng https://HOST/             request an address, without a plan; throng curl takes curl's options
   throng capacity PLAN.jmx --fail 'p95 < 500ms' --fail 'error% < 1'
                                    find the largest load at which criteria hold
   throng compare RUN RUN           compare two runs
@@ -38,7 +39,26 @@ Examples:
   throng run plan.jmx --rps 500 --duration 5m              500 iterations started per second
   throng run plan.jmx --fail 'p99 < 500ms' --fail 'error% < 1' --junit tests.xml
   throng run plan.jmx --jtl --workers 4
+  throng run https://shop.example/ --users 50 --duration 1m
+  throng run requests.sh --rps 100                         curl commands, or a URL in each line
   throng run -n -t plan.jmx -l out.jtl -q my.properties    JMeter's options";
+
+pub(super) const CURL_EXAMPLES: &str = "\
+Without options about the load, 10 users send the request for 10 seconds. Options of curl about output have no effect;
+an option that a plan cannot express is named, with its consequence.
+
+Examples:
+  throng curl https://shop.example/cart -H 'Accept: application/json' --users 50 --duration 1m
+  throng curl -d '{\"id\": 1}' -H 'Content-Type: application/json' http://127.0.0.1:8080/orders --rps 200
+  throng curl https://shop.example/ --users 50 -- --fail 'p95 < 300ms' --json      --fail and --json of throng run";
+
+pub(super) const IMPORT_EXAMPLES: &str = "\
+Examples:
+  throng import requests.sh -o plan.jmx        curl commands, such as those of \"Copy as cURL\"
+  throng import urls.txt -o plan.jmx           a URL in each line, with a method before it if it is not GET
+  pbpaste | throng import - -o plan.jmx
+
+throng run takes the same files without a plan.";
 
 pub(super) const SWEEP_EXAMPLES: &str = "\
 Examples:
