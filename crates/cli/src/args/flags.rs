@@ -61,14 +61,14 @@ pub(crate) enum Verb {
     /// Run a plan.
     #[command(after_help = RUN_EXAMPLES, override_usage = "throng run [OPTIONS] PLAN.jmx\n       throng run [OPTIONS] -n -t PLAN.jmx")]
     Run(RunFlags),
+    /// List the elements of a plan that run natively, run in Java, are left out, or cannot run.
+    Check(CheckFlags),
     /// Run the request of a curl command.
     #[command(after_help = CURL_EXAMPLES, disable_help_flag = true)]
     Curl(CurlFlags),
     /// Write a plan with the requests of curl commands or a list of URLs.
     #[command(after_help = IMPORT_EXAMPLES)]
     Import(ImportFlags),
-    /// List the elements of a plan that run natively, run in Java, are left out, or cannot run.
-    Check(CheckFlags),
     /// Check whether this machine, and a chain of proxies, can carry a plan's load.
     Preflight(PreflightFlags),
     /// Run a plan at several load levels and report throughput and response times.

@@ -10,7 +10,7 @@ throng runs load tests from JMeter plans (.jmx) and says what limits the target.
   throng demo                      run a bundled example, without a plan
   throng check PLAN.jmx            list the elements of a plan that cannot run
   throng run PLAN.jmx              run a plan
-  throng https://HOST/             request an address, without a plan; throng curl takes curl's options
+  throng https://HOST/             request an address; throng curl takes options of curl
   throng capacity PLAN.jmx --fail 'p95 < 500ms' --fail 'error% < 1'
                                    find the largest load at which criteria hold
   throng compare RUN RUN           compare two runs
@@ -50,7 +50,7 @@ an option that a plan cannot express is named, with its consequence.
 Examples:
   throng curl https://shop.example/cart -H 'Accept: application/json' --users 50 --duration 1m
   throng curl -d '{\"id\": 1}' -H 'Content-Type: application/json' http://127.0.0.1:8080/orders --rps 200
-  throng curl https://shop.example/ --users 50 -- --fail 'p95 < 300ms' --json      --fail and --json of throng run";
+  throng curl https://shop.example/ --users 50 -- --json --fail 'p95 < 300ms' --fail 'error% < 1'";
 
 pub(super) const IMPORT_EXAMPLES: &str = "\
 Examples:
