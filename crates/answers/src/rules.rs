@@ -185,10 +185,7 @@ const ADDED_ENTRIES: &[Entry] = &[
     ),
     (
         transactions::ID,
-        (
-            texts::en::subjects::transactions_failed(),
-            texts::zh::subjects::transactions_failed(),
-        ),
+        (texts::en::subjects::transactions_failed(), texts::zh::subjects::transactions_failed()),
         &["errors"],
     ),
 ];
