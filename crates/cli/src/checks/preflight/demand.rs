@@ -146,7 +146,7 @@ pub(crate) fn of_plan(plan: &Plan, given: &Given) -> Result<Demand, String> {
     let unknown_users = numbers.iter().filter(|(users, _)| users.is_none()).count() as u64;
     let planned: u64 = numbers.iter().filter_map(|(users, _)| *users).sum();
     let workers = given.workers;
-    let mut demand = Demand { unknown_users, odd_numbers, sources, workers, ..Demand::default() };
+    let mut demand = Demand { unknown_users, workers, odd_numbers, sources, ..Demand::default() };
     let (mut per_second, mut at_once) = (0.0, false);
     for (group, (known, ramp_s)) in plan.groups.iter().zip(numbers) {
         // A thread group without users opens no connections.
