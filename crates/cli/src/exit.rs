@@ -8,7 +8,8 @@ use std::process::ExitCode;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
     Ok = 0,
-    /// A bug, or a machine that cannot run the program. Also returned if JMeter's report cannot be built, as in JMeter.
+    /// A bug, or a machine that cannot run the program. Also returned if JMeter's report cannot be built, as in JMeter,
+    /// and by `throng merge` with conflicts, as git expects it of a merge driver.
     Bug = 1,
     /// The command line is wrong.
     Usage = 2,

@@ -17,6 +17,7 @@
 //! | `pages` | report, verdict and web: commands that show runs, and the live page |
 //! | `run` | one run, from the request to the exit code |
 //! | `agents` | agents of runs on several machines: `throng agent` and `throng fleet` |
+//! | `authoring` | list, set, replace, fmt, diff and merge: commands that show and change plans |
 //! | `tools` | commands beside running a test: demo, target, explain, JMeter's shim |
 
 // Printing with these macros would panic on a failed write, so all output goes through the module `print::terminal`.
@@ -24,6 +25,7 @@
 
 mod agents;
 mod args;
+mod authoring;
 mod checks;
 mod exit;
 mod inputs;
@@ -45,6 +47,7 @@ use agents::{agent, fleet_up, manifest, resume};
 use args::asked::{self, Asked};
 use args::flags::{self, FleetVerb, JmeterVerb, Verb};
 use args::{outputs, project};
+use authoring::{change, merge, show};
 use checks::{check, preflight};
 use exit::Exit;
 use inputs::{imported, java, properties, suggest};
@@ -110,6 +113,12 @@ fn own(args: &[OsString]) -> Exit {
         Ok(Verb::Import(flags)) => importing::run(&flags),
         Ok(Verb::Check(flags)) => check::run(flags),
         Ok(Verb::Preflight(flags)) => preflight::run(flags),
+        Ok(Verb::List(flags)) => show::run_list(&flags),
+        Ok(Verb::Diff(flags)) => show::run_diff(&flags),
+        Ok(Verb::Set(flags)) => change::run_set(&flags),
+        Ok(Verb::Replace(flags)) => change::run_replace(&flags),
+        Ok(Verb::Fmt(flags)) => change::run_fmt(&flags),
+        Ok(Verb::Merge(flags)) => merge::run(&flags),
         Ok(Verb::Ctl(flags)) => ctl::run(&flags),
         Ok(Verb::Target(flags)) => target::run(flags),
         Ok(Verb::Mgs(verb)) => vectors::run(verb),

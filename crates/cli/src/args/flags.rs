@@ -1,5 +1,6 @@
 //! Throng's own command line. JMeter's command line is parsed by [`crate::args::jmeter_line`].
 
+mod authoring;
 mod check;
 pub(crate) mod criteria;
 mod fleet;
@@ -26,6 +27,9 @@ pub(crate) use self::fleet::{
     AgentFlags, ChoiceFlags, FleetVerb, ManifestFlags, ResumeFlags, UpFlags,
 };
 pub(crate) use self::web::WebFlags;
+pub(crate) use authoring::{
+    DiffFlags, FmtFlags, ListFlags, MergeFlags, PropType, ReplaceFlags, SetFlags,
+};
 pub(crate) use check::CheckFlags;
 pub(crate) use criteria::CriteriaFlags;
 pub(crate) use imports::{CurlFlags, ImportFlags};
@@ -36,7 +40,8 @@ pub(crate) use questions::{CapacityFlags, CompareFlags, OutputFlags, SweepFlags}
 pub(crate) use texts::USAGE;
 use texts::{
     ABOUT, AFTER, AGENT_EXAMPLES, CAPACITY_EXAMPLES, COMPARE_EXAMPLES, COMPLETIONS_EXAMPLES,
-    CTL_EXAMPLES, CURL_EXAMPLES, IMPORT_EXAMPLES, RUN_EXAMPLES, SWEEP_EXAMPLES, WEB_EXAMPLES,
+    CTL_EXAMPLES, CURL_EXAMPLES, DIFF_EXAMPLES, IMPORT_EXAMPLES, LIST_EXAMPLES, MERGE_EXAMPLES,
+    REPLACE_EXAMPLES, RUN_EXAMPLES, SET_EXAMPLES, SWEEP_EXAMPLES, WEB_EXAMPLES,
 };
 
 /// Throng's own command line.
@@ -80,6 +85,23 @@ pub(crate) enum Verb {
     /// Compare two runs, sweeps, result files or plans, and say which changes are significant.
     #[command(after_help = COMPARE_EXAMPLES)]
     Compare(CompareFlags),
+    /// List the elements of a plan with their paths, or the properties of one element.
+    #[command(after_help = LIST_EXAMPLES)]
+    List(ListFlags),
+    /// Set properties of an element of a plan; no other byte of the file changes.
+    #[command(after_help = SET_EXAMPLES)]
+    Set(SetFlags),
+    /// Search and replace in the values of plans; without --write, only show the changes.
+    #[command(after_help = REPLACE_EXAMPLES)]
+    Replace(ReplaceFlags),
+    /// Write plans in one form, without the noise that JMeter's window adds.
+    Fmt(FmtFlags),
+    /// Show the differences of two plans by elements and properties.
+    #[command(after_help = DIFF_EXAMPLES)]
+    Diff(DiffFlags),
+    /// Merge the changes of two plans since a third; conflicts end with exit code 1.
+    #[command(after_help = MERGE_EXAMPLES)]
+    Merge(MergeFlags),
     /// Change a running test: users, rate, pause, stop, mark.
     #[command(after_help = CTL_EXAMPLES)]
     Ctl(CtlFlags),
@@ -560,6 +582,12 @@ pub(crate) fn parse(args: &[OsString]) -> Result<Verb, clap::Error> {
             | Verb::Import(_)
             | Verb::Target(_)
             | Verb::Web(_)
+            | Verb::List(_)
+            | Verb::Set(_)
+            | Verb::Replace(_)
+            | Verb::Fmt(_)
+            | Verb::Diff(_)
+            | Verb::Merge(_)
             | Verb::Ctl(_)
             | Verb::Jvm(JvmVerb::Install { .. })
             | Verb::Mgs(_)

@@ -85,14 +85,14 @@ const OTHER_VERBS: &[(&[&str], &str)] = &[
         "throng run PLAN.jmx runs a plan; throng demo shows one without a plan of your own",
     ),
     (
-        &["stop", "pause", "resume", "status", "kill", "scale", "set", "end", "abort"],
+        &["stop", "pause", "resume", "status", "kill", "scale", "end", "abort"],
         "throng ctl changes a running test, for example throng ctl stop",
     ),
     (
         &["validate", "lint", "verify", "dry-run", "debug"],
         "throng check PLAN.jmx says how each element would run",
     ),
-    (&["diff", "baseline", "regression"], "throng compare RUN RUN compares two runs"),
+    (&["baseline", "regression"], "throng compare RUN RUN compares two runs"),
     (
         &[
             "analyze", "analyse", "analysis", "diagnose", "why", "summary", "result", "results",
@@ -105,7 +105,7 @@ const OTHER_VERBS: &[(&[&str], &str)] = &[
         "throng report RUN|JTL makes the HTML report; throng -g FILE -o FOLDER makes JMeter's",
     ),
     (
-        &["gui", "ui", "list", "ls", "runs", "history", "browse", "open"],
+        &["gui", "ui", "ls", "runs", "history", "browse", "open"],
         "throng web shows the runs of a folder in a browser; throng run PLAN.jmx --web shows a new run while it lasts",
     ),
     (

@@ -47,6 +47,7 @@ const ROOMS_OF_CLI: &[(&str, u32)] = &[
     ("pages", 8),
     ("run", 9),
     ("agents", 10),
+    ("authoring", 10),
     ("tools", 10),
 ];
 

@@ -117,3 +117,33 @@ Examples:
   throng web /data/runs --listen 8080      at a port of your choice, on this machine only
 
 Exit codes: 0 ended by you, 2 usage.";
+
+pub(super) const LIST_EXAMPLES: &str = "\
+Examples:
+  throng list plan.jmx                   all elements with their paths
+  throng list plan.jmx Users/Login       the properties of one element
+  git config diff.jmx.textconv 'throng list --all'";
+
+pub(super) const SET_EXAMPLES: &str = "\
+Examples:
+  throng set plan.jmx Users/Login HTTPSampler.path=/v2/login
+  throng set plan.jmx Users/Headers HeaderManager.headers/Accept/Header.value=text/html
+  throng set plan.jmx 'Users/Login[2]' --disable --dry-run";
+
+pub(super) const REPLACE_EXAMPLES: &str = "\
+Examples:
+  throng replace old.example new.example plan.jmx            shows the changes
+  throng replace --write old.example new.example plans/*.jmx
+  throng replace --regex '^/v1/(.*)' '/v2/$1' plan.jmx --prop HTTPSampler.path";
+
+pub(super) const DIFF_EXAMPLES: &str = "\
+Examples:
+  throng diff old.jmx new.jmx
+  git config diff.jmx.command 'throng diff'";
+
+pub(super) const MERGE_EXAMPLES: &str = "\
+Examples:
+  throng merge base.jmx ours.jmx theirs.jmx --output merged.jmx
+  git config merge.jmx.driver 'throng merge %O %A %B'
+
+Exit codes: 0 merged, 1 conflicts: the result has our values.";
