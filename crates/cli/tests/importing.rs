@@ -130,6 +130,7 @@ fn sources_without_requests_are_refused() {
         (&["import", "a.txt"], 2, "a.txt has no curl commands and no URLs"),
         (&["import", "plan.jmx"], 2, "plan.jmx is a plan already"),
         (&["run", "http://"], 2, "the URL has no host"),
+        (&["run", "http://me:word@"], 2, "the URL has no host"),
         (&["curl", "http://h", "-d", "@nofile"], 2, "cannot read nofile"),
         (&["curl", "http://h", "-c", "50"], 2, "did you mean --users 50?"),
         (&["curl", "http://h", "-z", "10s"], 2, "did you mean --duration 10s?"),
@@ -139,6 +140,7 @@ fn sources_without_requests_are_refused() {
         let ended = program.run(line);
         assert_eq!(ended.code, code, "{line:?}: {ended:?}");
         assert!(ended.err.contains(words), "{line:?}: {ended:?}");
+        assert!(!ended.err.contains("me:word"), "{ended:?}");
     }
     let help = program.run(&["curl", "--help"]);
     assert!(help.code == 0 && help.out.contains("Examples:"), "{help:?}");

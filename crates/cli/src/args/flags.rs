@@ -20,7 +20,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::args::request::{OVERCOMMIT, Report, Request, check_proxy_scheme};
 use crate::inputs::properties::Setting;
-use crate::inputs::suggest;
+use crate::inputs::{imported, suggest};
 use crate::judge::verdict::Lang;
 
 pub(crate) use self::fleet::{
@@ -758,6 +758,12 @@ impl RunFlags {
             web: self.web,
         };
         self.jmeter.apply(&mut request)?;
+        // A URL may contain a password, which no file name shows.
+        if imported::is_url(&request.plan) {
+            let made = imported::of_url(&request.plan)?;
+            request.plan.clone_from(&made.name);
+            request.made = Some(made);
+        }
         Ok(request)
     }
 }

@@ -92,7 +92,7 @@ fn made(file: Option<&Path>, imported: Imported) -> Result<Made, String> {
     if requests == 0 {
         let errors = findings.iter().filter(|diag| diag.severity == Severity::Error);
         return Err(match errors.map(|diag| &diag.message).next() {
-            Some(first) if findings.len() == 1 => first.clone(),
+            Some(first) if findings.len() == 1 => record::mask::urls(first).into_owned(),
             _ => {
                 let of = file.map_or_else(String::new, |file| format!("{}: ", file.display()));
                 format!("{of}no request can be imported\n{}", shown.trim_end())
