@@ -758,14 +758,20 @@ impl RunFlags {
             web: self.web,
         };
         self.jmeter.apply(&mut request)?;
-        // A URL may contain a password, which no file name shows.
-        if imported::is_url(&request.plan) {
-            let made = imported::of_url(&request.plan)?;
-            request.plan.clone_from(&made.name);
-            request.made = Some(made);
-        }
+        import_url(&mut request)?;
         Ok(request)
     }
+}
+
+/// Replaces a URL in place of the plan by the plan made of it. The URL may contain a password, and the new name of the
+/// plan does not.
+fn import_url(request: &mut Request) -> Result<(), String> {
+    if imported::is_url(&request.plan) {
+        let made = imported::of_url(&request.plan)?;
+        request.plan.clone_from(&made.name);
+        request.made = Some(made);
+    }
+    Ok(())
 }
 
 #[cfg(test)]
