@@ -1,4 +1,4 @@
-//! Reads, formats, edits and merges every plan of a corpus, if the variable `THRONG_PLANS` names a folder of plans.
+//! Reads, formats, edits and merges every plan of a corpus in a folder next to the repository, if there is one.
 
 #[path = "../../../tests/skipped.rs"]
 mod skipped;
@@ -11,13 +11,13 @@ use author::merge::merge;
 use author::{Op, Plan, list};
 use jmx::ElementId;
 
-/// Returns the plans of the corpus with their bytes; none without the variable.
+/// Returns the plans of the corpus with their bytes; none without a corpus.
 fn plans() -> Vec<(String, Vec<u8>)> {
-    let Some(folder) = std::env::var_os("THRONG_PLANS") else {
-        skipped::skip("THRONG_PLANS names no folder of plans");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/jmx");
+    let Ok(files) = std::fs::read_dir(&folder) else {
+        skipped::skip(format!("no corpus at {}", folder.display()));
         return Vec::new();
     };
-    let files = std::fs::read_dir(Path::new(&folder)).expect("a folder");
     let mut plans = Vec::new();
     for file in files {
         let path = file.expect("a readable folder").path();

@@ -2,7 +2,7 @@
 //!
 //! Quotes (`'…'`, `"…"`, `$'…'`), continued lines, comments, `;`, `&&`, `|`, redirections and here-documents are read.
 //! Values of variables that the script itself sets are inserted; other variables stay references
-//! ([`word`](crate::word)). The result of a command substitution is a variable, too. Reading never fails.
+//! ([`word`]). The result of a command substitution is a variable, too. Reading never fails.
 
 mod command;
 mod expand;
