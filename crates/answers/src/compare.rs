@@ -441,7 +441,8 @@ fn part(second: &Second, label: Option<u32>) -> Option<Cow<'_, Part>> {
     }
 }
 
-/// Converts seconds into units of the bootstrap: for a label or all requests, with response times or service times.
+/// Builds a resampling unit of the bootstrap from each second. `label` is `None` for all requests; `of` chooses response
+/// or service times.
 pub fn units(seconds: &[Second], label: Option<u32>, of: Times) -> Vec<Unit<'_>> {
     let units = seconds.iter().map(|second| {
         let part = part(second, label);

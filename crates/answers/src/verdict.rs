@@ -118,7 +118,7 @@ pub enum Source {
     Run,
     /// Data that watched hosts report.
     Hosts,
-    /// Data of another load, or of a longer run.
+    /// Another run: under a different load, or a longer one.
     Other,
 }
 

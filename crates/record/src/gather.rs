@@ -1,4 +1,4 @@
-//! Conversion of a run's snapshots to seconds with numbers for labels, causes and classes.
+//! Conversion of a run's snapshots to [`Second`]s, in which labels, causes and classes are indexes.
 //!
 //! A run may have any number of labels; a record has at most [`MOST_LABELS`]. If there are more, labels that differ
 //! only in numbers and ids are folded into one, also in earlier seconds. Labels that still do not fit count under one

@@ -205,7 +205,7 @@ impl Recorder {
         self.classes.mark(class);
     }
 
-    /// Counts an exchange in its class that is not a sample itself. `nanos` is its duration.
+    /// Counts an exchange that is not a sample, in the class of its connection. `nanos` is its duration.
     pub fn exchanged(&mut self, class: ClassId, nanos: u64, failed: bool) {
         self.classes.count(class, nanos / 1000, failed, None);
     }

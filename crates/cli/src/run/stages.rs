@@ -261,7 +261,7 @@ struct Start<'a> {
     options: Options,
     evaluated: Evaluated,
     found: Look,
-    /// Names of missing files for the record.
+    /// Names of the plan's missing files, which are written into the run's record.
     missing: MissingFiles,
     /// Start of a run that is taken over from another coordinator, in epoch milliseconds.
     began_ms: Option<i64>,

@@ -140,7 +140,7 @@ impl Visit<'_, '_> {
         self.controller.children[at as usize]
     }
 
-    /// Decides after all children have been asked whether the iteration ends. Returns `None` if the controller must be
+    /// Decides whether the iteration ends, after the last child was asked. Returns `None` if the controller must be
     /// asked once more.
     pub(crate) fn after_children(&mut self) -> Option<Pull> {
         match &self.controller.kind {

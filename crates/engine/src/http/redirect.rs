@@ -246,8 +246,8 @@ pub(crate) fn is_passed_over(exchange: &HttpExchange, stash: &Stash) -> bool {
     by.is_silent() && by.follows(exchange.status, stash)
 }
 
-/// Sets the URL of a redirect response that HttpClient received and did not follow. If HttpClient follows redirects,
-/// JMeter shows the URL that HttpClient sent, without a fragment.
+/// Replaces the URL of the last response of a chain by the URL that HttpClient sent, without a fragment: JMeter shows
+/// this URL if HttpClient follows redirects automatically.
 pub(crate) fn name_sent_url(
     cx: &Context<'_>,
     exchange: &HttpExchange,

@@ -54,7 +54,7 @@ impl Batches {
         self.phase
     }
 
-    /// Returns the order of groups without its remaining batches, so that no further group starts.
+    /// Removes all batches that have not started, so that no further group starts.
     #[must_use]
     pub fn dropped(self) -> Self {
         Self { rest: VecDeque::new(), ..self }

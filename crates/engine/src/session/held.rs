@@ -163,8 +163,9 @@ pub(crate) struct Held {
     /// Free boxes, reused with their buffers.
     rests: Vec<Box<Rest>>,
     openings: Vec<Box<Opening>>,
-    /// Pushes whose listeners were notified, in order of arrival; and (`payloads`) the payloads of these pushes.
+    /// Pushes whose listeners were notified, in order of arrival.
     pushes: VecDeque<Push>,
+    /// Payloads of `pushes`, one after the other.
     payloads: Vec<u8>,
     /// Timer wheel of the heartbeats.
     beats: Wheel,

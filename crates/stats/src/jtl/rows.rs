@@ -34,7 +34,8 @@ impl<'a> Row<'a> {
         memchr::memchr(0, self.text).is_some()
     }
 
-    /// Estimates how many rows of mean length the bytes of this row could be, by the lengths of the previous lines.
+    /// Estimates how many ordinary rows this row may contain: its length divided by the mean length of the lines before
+    /// it.
     pub(super) fn rows_worth(&self) -> u64 {
         let mean = self.offset / self.line.saturating_sub(1).max(1);
         (self.text.len() as u64).checked_div(mean).map_or(1, |rows| rows.max(1))

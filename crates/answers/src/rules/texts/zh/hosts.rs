@@ -51,7 +51,7 @@ texts! {
         "{host} 只得到 {names} 总流量的 {part}；均分应为 {of}。{before} 每秒重试 {rate} 次连接：{host} 很可能在其列表中但无法到达。";
     host_uneven_unreachable_advice(before, host) =
         "在 {before} 上手工连接 {host}；检查两者之间是否有丢弃报文的网络策略或防火墙，以及地址或端口是否有误。";
-    host_uneven_one_gets_most(only, most, names, of) = "{only} 得到 {names} 总流量的 {most}；均分应为 {of}。";
+    host_uneven_one_gets_most(only, most, names, of) = "{only} 独占 {names} 总流量的 {most}；若均分，每台应为 {of}。";
     host_uneven_one_gets_most_advice =
         "其前面的代理很可能按客户端地址选择（ip_hash），而整个运行只有一个地址：从多个网络连接（--source），或改用其他选择方式。若并非如此，请检查其列表中是否有其他主机。";
     host_uneven_others_even(host, part, names, of) =

@@ -71,7 +71,8 @@ fn what_cannot_be_read_is_passed_over() {
     assert!(known.iter().all(|f| f.severity == Severity::Fits), "{known:?}");
 }
 
-/// A change to a sufficient machine and load, with the expected finding, its severity, and its change or advice.
+/// A test case: its name, a modification of a setup that passes all checks, and the expected finding with its severity
+/// and its command.
 type Row = (&'static str, fn(&mut Demand, &mut Host), &'static str, Severity, Option<&'static str>);
 
 fn check(table: &[Row]) {
